@@ -22,12 +22,8 @@ func (a *app) lsCommand() *cobra.Command {
 			"In a pipe: address, number of messages, time of expiry and ID, separated by tabs.",
 		Example: "mayfly ls\nmayfly ls --json | jq -r .email",
 		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			inboxes, listed, err := s.counted(cmd.Context())
+		RunE: a.connected(func(ctx context.Context, s *connection, _ []string) error {
+			inboxes, listed, err := s.counted(ctx)
 			if err != nil {
 				return err
 			}
@@ -42,20 +38,17 @@ func (a *app) lsCommand() *cobra.Command {
 				}
 				return nil
 			}
-			rows := make([][]string, len(inboxes))
-			for n, i := range inboxes {
-				count := "-"
+			return list(a, inboxes, false, func(i api.Inbox) []string {
+				count, expiry := "-", timestamp(i.ExpiresAt)
 				if i.MessageCount != nil {
 					count = strconv.Itoa(*i.MessageCount)
 				}
-				expiry := timestamp(i.ExpiresAt)
 				if term.Is(a.env.Stdout) {
 					expiry = timeLeft(i.ExpiresAt)
 				}
-				rows[n] = []string{render.Clean(i.Email), count, expiry, render.Clean(i.ID)}
-			}
-			return a.table(a.env.Stdout, rows)
-		},
+				return []string{render.Clean(i.Email), count, expiry, render.Clean(i.ID)}
+			})
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each inbox on a line as JSON")
 	return cmd

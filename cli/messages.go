@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"strconv"
 
@@ -22,12 +23,7 @@ func (a *app) messagesCommand() *cobra.Command {
 		Example:           "mayfly messages\nmayfly messages quiet-otter\nmayfly messages --json | jq '.messages[].subject'",
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeInbox,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			s, err := a.connect(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: a.connected(func(ctx context.Context, s *connection, args []string) error {
 			inbox, err := s.inbox(ctx, argument(args, 0))
 			if err != nil {
 				return err
@@ -40,7 +36,7 @@ func (a *app) messagesCommand() *cobra.Command {
 				return writeJSON(a.env.Stdout, asReceived(list.Raw, list))
 			}
 			return a.paged(ctx, func(w io.Writer) error { return a.table(w, a.messageRows(list.Messages)) })
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
 	return cmd

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 	"unicode"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -218,51 +218,23 @@ func writeJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
-	_, err := w.Write(escapeControls(line.Bytes()))
+	_, err := io.WriteString(w, escapeControls(line.String()))
 	return err
 }
 
-// escapeControls escapes every rune that a terminal could act on: the line is safe to print and its
-// values stay the same. Such runes occur only inside strings.
-func escapeControls(line []byte) []byte {
-	if plainJSON(line) {
-		return line
-	}
-	out := make([]byte, 0, len(line)+len(line)/8)
-	for i := 0; i < len(line); {
-		r, size := utf8.DecodeRune(line[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			out = append(out, `\ufffd`...)
-		case r != '\n' && needsEscape(r):
-			out = appendEscape(out, r)
-		default:
-			out = append(out, line[i:i+size]...)
+// escapeControls escapes every rune that a terminal could act on: controls, line and paragraph
+// separators, private use and format characters (bidi, zero width, tags). The line is safe to print and
+// its values stay the same, since such runes occur only inside strings.
+func escapeControls(line string) string {
+	var out strings.Builder
+	for _, r := range line {
+		if r == '\n' || unicode.IsPrint(r) || !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp) {
+			out.WriteRune(r)
+			continue
 		}
-		i += size
-	}
-	return out
-}
-
-func plainJSON(line []byte) bool {
-	for _, b := range line {
-		if b >= utf8.RuneSelf || b == 0x7f || b < 0x20 && b != '\n' {
-			return false
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&out, `\u%04x`, unit)
 		}
 	}
-	return true
-}
-
-// needsEscape reports controls, line and paragraph separators, private use and format characters
-// (bidi, zero width, tags).
-func needsEscape(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
-}
-
-func appendEscape(out []byte, r rune) []byte {
-	if r < 0x10000 {
-		return fmt.Appendf(out, `\u%04x`, r)
-	}
-	r -= 0x10000
-	return fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+	return out.String()
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/adrg/xdg"
+	"github.com/spf13/cobra"
 
 	"mayfly/api"
 	"mayfly/internal/config"
@@ -103,6 +104,17 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 		a.transport = slowWarner{cmp.Or[http.RoundTripper](a.transport, api.NewTransport()), a.env.Stderr}
 	}
 	return a.connectBy(ctx, local.Find)
+}
+
+// connected is the function of a command that needs a service.
+func (a *app) connected(run func(ctx context.Context, s *connection, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := a.connect(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), s, args)
+	}
 }
 
 // connectBy connects as connect does, but finds the local service in some way.

@@ -31,34 +31,24 @@ mayfly watch quiet-otter brave-heron
 mayfly watch --json | jq -r .message.subject`,
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			s, err := a.connect(ctx)
-			if err != nil {
-				return err
-			}
+		RunE: a.connected(func(ctx context.Context, s *connection, args []string) error {
 			return a.whileRead(ctx, func(ctx context.Context) error { return a.watch(ctx, s, args, asJSON) })
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return cmd
 }
 
 func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bool) error {
-	var inboxes []api.Inbox
-	var err error
-	if len(args) == 0 {
-		inboxes, err = s.inboxes(ctx)
+	inboxes, failures := s.inboxesNamed(ctx, args)
+	if len(failures) > 0 {
+		return failures[0]
 	}
-	for _, arg := range args {
-		i, err := s.inbox(ctx, arg)
-		if err != nil {
+	if len(args) == 0 {
+		var err error
+		if inboxes, err = s.inboxes(ctx); err != nil {
 			return err
 		}
-		inboxes = append(inboxes, i)
-	}
-	if err != nil {
-		return err
 	}
 	f := &follower{app: a, json: asJSON, all: len(args) == 0, inboxes: map[string]*watched{}, failing: map[string]bool{}}
 	ids := make([]string, len(inboxes))
