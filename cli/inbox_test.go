@@ -246,13 +246,13 @@ func TestUsageErrors(t *testing.T) {
 	for _, args := range []string{
 		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "new extra", "new --nonsense",
 		"new --ttl soon", "new --ttl -5m", "new --ttl 0", "messages a b", "save a b c", "--color pink ls", "key set extra", "serve extra", "rm",
-		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls", "wait --code --link",
+		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls", "wait --code --link", "wait --again --since 2m", "wait --count 0",
 	} {
 		s.fails(statusUsage, nil, strings.Fields(args)...)
 	}
 	for args, part := range map[string]string{
 		"read --width wide": `--width "wide": want a number; see`, "ls --json=maybe": `--json "maybe": want true or false; see`,
-		"messages a b": "at most 1 argument, but",
+		"messages a b": "at most 1 argument, but", "wait --since 1795341600": "how long ago",
 	} {
 		s.fails(statusUsage, []string{part}, strings.Fields(args)...)
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -162,24 +161,6 @@ func TestExplainTellsWhatWasConsidered(t *testing.T) {
 	r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--explain")
 	if !strings.Contains(r.stdout, "* ") || !strings.Contains(r.stdout, "482913") || !strings.Contains(r.stdout, "https://acme.example/confirm?token=abc") {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestInOrderKeepsTheOrderOfItsItems(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 1000} {
-		items := make([]int, n)
-		for i := range items {
-			items[i] = i
-		}
-		got := slices.Collect(inOrder(t.Context(), items, func(i int) int { return i * i }))
-		if len(got) != n {
-			t.Fatalf("%d items gave %d results", n, len(got))
-		}
-		for i, v := range got {
-			if v != i*i {
-				t.Fatalf("result %d is %d, want %d", i, v, i*i)
-			}
-		}
 	}
 }
 

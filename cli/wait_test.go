@@ -39,27 +39,6 @@ func (s *harness) meanwhile(args ...string) func() result {
 	return func() result { running.Wait(); return r }
 }
 
-func TestWaitReturnsWhatIsThere(t *testing.T) {
-	both(t, func(t *testing.T, s *harness) {
-		inbox := s.inbox("ada")
-		s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "older", Text: withCode})
-		time.Sleep(time.Second)
-		s.deliver(inbox.Email, apitest.Mail{From: "b@acme.example", Subject: "newer", Text: withoutCode})
-		begin := time.Now()
-		if got := s.does("wait", "ada", "--code"); got != "482913\n" {
-			t.Errorf("--code printed %q", got)
-		}
-		var report struct{ Message struct{ Subject string } }
-		parse(t, s.does("wait", "--again", "--json"), &report)
-		if report.Message.Subject != "newer" {
-			t.Errorf("the newest is %q", report.Message.Subject)
-		}
-		if waited := time.Since(begin); waited > time.Second {
-			t.Errorf("what was there took %v", waited)
-		}
-	})
-}
-
 // codes delivers a message for each of some codes, a second apart.
 func (s *harness) codes(address string, codes ...string) {
 	s.t.Helper()
@@ -298,14 +277,6 @@ func TestMoment(t *testing.T) {
 			t.Errorf("%q is a moment", text)
 		}
 	}
-}
-
-func TestWaitUsage(t *testing.T) {
-	s := newHarness(t, apitest.Options{})
-	s.fails(statusUsage, []string{"--again and --since"}, "wait", "--again", "--since", "2m")
-	s.fails(statusUsage, []string{"--code and --link"}, "wait", "--code", "--link")
-	s.fails(statusUsage, []string{"--count 0"}, "wait", "--count", "0")
-	s.fails(statusUsage, []string{"--since", "how long ago"}, "wait", "--since", "1795341600")
 }
 
 func TestWaitGoesOnUntilAMessageMatches(t *testing.T) {

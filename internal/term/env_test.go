@@ -6,22 +6,6 @@ import (
 	"testing"
 )
 
-func TestEnv(t *testing.T) {
-	e := Env{"A=1", "AB=2", "A=3=4", "C"}
-	for name, want := range map[string]string{"A": "3=4", "AB": "2", "B": "", "C": ""} {
-		if got := e.Getenv(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
-	}
-	for environ, want := range map[string][2]bool{
-		"SSH_TTY=/dev/pts/0": {true, false}, "SSH_CONNECTION=a 1 b 2": {true, false}, "TMUX=/tmp/x": {false, true}, "SSH_TTY=": {false, false},
-	} {
-		if e := (Env{environ}); e.ssh() != want[0] || e.tmux() != want[1] {
-			t.Errorf("%s: SSH %v, tmux %v", environ, e.ssh(), e.tmux())
-		}
-	}
-}
-
 func TestDumb(t *testing.T) {
 	for term, want := range map[string]bool{"dumb": true, "": runtime.GOOS != "windows", "xterm": false, "vt100": false} {
 		if (Env{"TERM=" + term}).Dumb() != want {

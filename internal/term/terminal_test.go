@@ -122,20 +122,6 @@ func TestRawKeysUntilTheContextEnds(t *testing.T) {
 	}
 }
 
-// A shell that edits its line has settings of its own, which are not those to go back to.
-func TestRawInTheBackgroundWaitsForTheForeground(t *testing.T) {
-	self, _ := self(t)
-	p := start(t, []string{"PROGRAM=raw"}, "/bin/sh", "-c",
-		`set -m; stty -icanon; "$0" & until ps -o stat= -p $! | grep -q T; do :; done; echo stopped; stty icanon; fg`, self[0])
-	p.says("stopped")
-	p.says("raw")
-	if _, err := p.screen.WriteString("a"); err != nil {
-		t.Fatal(err)
-	}
-	p.says("ended")
-	p.ends()
-}
-
 func TestBackgroundIsAskedOfTheTerminal(t *testing.T) {
 	foreground, inBackground := self(t)
 	for _, c := range []struct {
