@@ -153,34 +153,25 @@ func (c *cleaner) rune(r rune, i int) {
 	case newline:
 		c.put('\n', false)
 	case mark:
-		if c.marks++; c.base && c.marks <= maxMarks {
-			c.out.WriteRune(r)
-			c.last = r
-		}
+		c.marks++
+		c.join(r, c.marks <= maxMarks)
 	case joiner:
-		if next, _ := utf8.DecodeRuneInString(c.src[i:]); c.base && pictographic(next) && emojiEnd(c.last) {
-			c.out.WriteRune(r)
-			c.last = r
-		}
+		next, _ := utf8.DecodeRuneInString(c.src[i:])
+		c.join(r, pictographic(next) && emojiEnd(c.last))
 	case selector:
-		if c.whole && c.selects(i) {
-			c.out.WriteRune(r)
-			c.last = r
-			return
-		}
-		if next, _ := utf8.DecodeRuneInString(c.src[i:]); c.base && pictographic(c.last) && next == zwj {
-			after, _ := utf8.DecodeRuneInString(c.src[i+len("\u200d"):])
-			if pictographic(after) {
-				c.out.WriteRune(r)
-				c.last = r
-			}
-		}
+		rest, joined := strings.CutPrefix(c.src[i:], string(zwj))
+		next, _ := utf8.DecodeRuneInString(rest)
+		emoji := pictographic(c.last)
+		c.join(r, emoji && joined && pictographic(next) || c.whole && (emoji || strings.HasPrefix(c.src[i:], keycap)))
 	}
 }
 
-// selects reports whether a variation selector before src[i:] makes an emoji of the last rune.
-func (c *cleaner) selects(i int) bool {
-	return c.base && (pictographic(c.last) || strings.HasPrefix(c.src[i:], keycap))
+// join writes a rune that joins the base character before it, if there is one and the rune may.
+func (c *cleaner) join(r rune, may bool) {
+	if c.base && may {
+		c.out.WriteRune(r)
+		c.last = r
+	}
 }
 
 // tags is the length of the tag sequence at src[i:], which makes a flag such as Scotland's of the
@@ -206,8 +197,9 @@ func (c *cleaner) tags(i int) int {
 const (
 	keycap = "\u20e3"
 
-	zwj  = '\u200d'
-	vs16 = '\ufe0f'
+	softHyphen = '\u00ad'
+	zwj        = '\u200d'
+	vs16       = '\ufe0f'
 )
 
 // pictographic reports whether zero-width joiners may combine r with other emoji.
@@ -232,54 +224,24 @@ const (
 
 func kindOf(r rune) kind {
 	switch {
-	case r < 0x300:
-		if r == 0xad {
-			return drop
-		}
+	case r < 0x300 && r != softHyphen, r >= 0x3400 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3:
 		return keep
-	case r >= 0x3400 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3:
+	case unicode.IsLetter(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 		return keep
-	case r >= 0x2000 && r <= 0x206f:
-		return punctuation(r)
+	case r == zwj:
+		return joiner
 	case r == vs16:
 		return selector
-	case invisible(r):
-		return drop
-	case r == 0x1680:
+	case r == 0x2007, r == 0x202f:
+		return noBreakSpace
+	case r == 0x2028, r == 0x2029:
+		return newline
+	case r != 0x3000 && unicode.Is(unicode.Zs, r):
 		return space
+	case unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), r >= 0xe0000 && r < 0xf0000, r > 0x10fffd:
+		return drop
 	case unicode.In(r, unicode.Mn, unicode.Me):
 		return mark
 	}
 	return keep
-}
-
-// punctuation is kindOf for the block General Punctuation.
-func punctuation(r rune) kind {
-	switch {
-	case r == zwj:
-		return joiner
-	case r == 0x2007, r == 0x202f:
-		return noBreakSpace
-	case r <= 0x200a, r == 0x205f:
-		return space
-	case r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060:
-		return drop
-	case r == 0x2028, r == 0x2029:
-		return newline
-	}
-	return keep
-}
-
-// invisible reports whether r is default-ignorable, a format character outside General Punctuation,
-// or a letter without a glyph.
-func invisible(r rune) bool {
-	switch {
-	case r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0, r == 0xfeff:
-		return true
-	case r >= 0x180b && r <= 0x180f, r >= 0xfe00 && r <= 0xfe0f, r >= 0xfff0 && r <= 0xfffb:
-		return true
-	case r >= 0x1bca0 && r <= 0x1bca3, r >= 0x1d173 && r <= 0x1d17a, r >= 0xe0000:
-		return r < 0xf0000 || r > 0x10fffd
-	}
-	return unicode.Is(unicode.Cf, r)
 }
