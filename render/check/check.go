@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"html"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -34,8 +35,8 @@ type Finding struct {
 	Message string // one line: what is wrong, what to do
 	Where   string // where in the message; may be empty
 
-	// Line is the line of the cleaned HTML source, from 1, and Column the number of bytes before the
-	// place in it. Line is 0 for what has no place there.
+	// Line is the line of the cleaned HTML source, from 1, and Column the number of bytes before it on
+	// that line. Line is 0 for what is not in the source.
 	Line, Column int
 }
 
@@ -60,6 +61,18 @@ type Input struct {
 	BodyOnly   bool      // only a body is known: a template rather than a message
 }
 
+// documents yields the documents of the parts that the message has, with their names.
+func (in *Input) documents() iter.Seq2[string, *doc.Document] {
+	return func(yield func(string, *doc.Document) bool) {
+		if d := in.HTML.Doc; d != nil && !yield("HTML", d) {
+			return
+		}
+		if d := in.Text.Doc; d != nil {
+			yield("text", d)
+		}
+	}
+}
+
 // maxEach is how many findings with one ID are listed; the rest are counted.
 const maxEach = 5
 
@@ -82,7 +95,7 @@ type report struct {
 }
 
 // position is where a finding is in the HTML source: at an offset, or where a text is that was read from
-// it. The zero value is no place.
+// it. The zero value is nowhere.
 type position struct {
 	known  bool
 	offset int
@@ -91,7 +104,7 @@ type position struct {
 
 func at(offset int) position { return position{known: true, offset: offset} }
 
-// textIn is the place of a text of a part, of which only the HTML is in the source.
+// textIn is the position of a text of a part, of which only the HTML is in the source.
 func textIn(part, text string) position {
 	return position{known: part == "HTML" || part == "link HTML", text: text}
 }
@@ -111,10 +124,10 @@ func (r *report) addAt(p position, id string, level Level, where, format string,
 	}
 }
 
-// maxFind is how much of the source is searched for the place of a text, in bytes.
+// maxFind is how much of the source is searched for a text, in bytes.
 const maxFind = 2 << 20
 
-// find returns the offset of a place in the source, -1 if it is not found.
+// find returns the offset of a position in the source, -1 if it is not found.
 func (r *report) find(p position) int {
 	switch source := r.source[:min(len(r.source), maxFind)]; {
 	case !p.known:

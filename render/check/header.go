@@ -2,8 +2,11 @@ package check
 
 import (
 	"net/mail"
+	"slices"
 	"strings"
 	"time"
+
+	"mayfly/render/doc"
 )
 
 // Bounds on how far the Date may be from the time of receipt.
@@ -114,10 +117,7 @@ func offersUnsubscribe(in Input) bool {
 	if in.HTML.Doc == nil {
 		return false
 	}
-	for i := range in.HTML.Doc.Links {
-		if l := &in.HTML.Doc.Links[i]; strings.Contains(strings.ToLower(l.Text+" "+l.URL), "unsubscribe") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.HTML.Doc.Links, func(l doc.Link) bool {
+		return strings.Contains(strings.ToLower(l.Text+" "+l.URL), "unsubscribe")
+	})
 }

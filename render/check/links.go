@@ -13,15 +13,9 @@ import (
 )
 
 func links(in Input, r *report) {
-	for _, p := range []struct {
-		name string
-		doc  *doc.Document
-	}{{"HTML", in.HTML.Doc}, {"text", in.Text.Doc}} {
-		if p.doc == nil {
-			continue
-		}
-		for i := range p.doc.Links {
-			link(&p.doc.Links[i], p.name, r)
+	for name, d := range in.documents() {
+		for i := range d.Links {
+			link(&d.Links[i], name, r)
 		}
 	}
 }
@@ -56,15 +50,8 @@ func private(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsUnspecified() || ip.IsLinkLocalUnicast()
 	}
-	if host == "localhost" || !strings.Contains(host, ".") {
-		return true
-	}
-	for _, end := range [...]string{".localhost", ".local", ".internal", ".lan", ".intranet", ".localdomain"} {
-		if strings.HasSuffix(host, end) {
-			return true
-		}
-	}
-	return false
+	dot := strings.LastIndexByte(host, '.')
+	return dot < 0 || slices.Contains([]string{"localhost", "local", "internal", "lan", "intranet", "localdomain"}, host[dot+1:])
 }
 
 // maxElements bounds how many tags of the source are checked.
@@ -141,6 +128,5 @@ func element(name atom.Atom, at position, attrs map[string]string, r *report) {
 
 // tiny reports whether a declared size is that of a spacer or a tracker.
 func tiny(size string) bool {
-	size = strings.TrimSuffix(strings.TrimSpace(size), "px")
-	return size == "0" || size == "1" || size == "2"
+	return slices.Contains([]string{"0", "1", "2"}, strings.TrimSuffix(strings.TrimSpace(size), "px"))
 }

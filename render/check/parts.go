@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,16 +38,15 @@ func parts(in Input, r *report) {
 
 // reversed looks for words that are written backwards.
 func reversed(in Input, r *report) {
-	say := func(where string, found bool) {
-		if found {
-			r.add("text-reversed", Error, where, "Words are written backwards and turned round where they are shown: filters take that for an attempt to hide them")
+	where := slices.Clone(in.Reversed)
+	for name, d := range in.documents() {
+		if d.Reversed > 0 {
+			where = append(where, name)
 		}
 	}
-	for _, where := range in.Reversed {
-		say(where, true)
+	for _, part := range where {
+		r.add("text-reversed", Error, part, "Words are written backwards and turned round where they are shown: filters take that for an attempt to hide them")
 	}
-	say("text", in.Text.Doc != nil && in.Text.Doc.Reversed > 0)
-	say("HTML", in.HTML.Doc != nil && in.HTML.Doc.Reversed > 0)
 }
 
 // firstWords returns the first text of a document.
@@ -136,12 +136,7 @@ func target(d *doc.Document, found find.Result) string {
 
 // linksTo reports whether a document has a link to a destination.
 func linksTo(d *doc.Document, to string) bool {
-	for i := range d.Links {
-		if destination(&d.Links[i]) == to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Links, func(l doc.Link) bool { return destination(&l) == to })
 }
 
 // destination returns the target of a link without what often differs between parts: the scheme and

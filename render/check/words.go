@@ -2,6 +2,7 @@ package check
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -78,38 +79,22 @@ func placeholders(in Input, r *report) {
 		}
 	}
 	say("subject", in.Subject)
-	for _, p := range []struct {
-		name string
-		doc  *doc.Document
-	}{{"HTML", in.HTML.Doc}, {"text", in.Text.Doc}} {
-		if p.doc == nil {
-			continue
-		}
-		say("preheader", p.doc.Preheader)
-		eachText(p.doc, func(text string, code bool) {
-			if !code {
-				say(p.name, text)
-			}
-		})
-		for _, l := range p.doc.Links {
-			if !valueMissing(l.URL) {
-				say("link "+p.name, l.URL)
-			}
-			if valueMissing(l.URL) || strings.Contains(l.URL, "%7B%7B") {
-				r.addAt(textIn(p.name, l.URL), "placeholder", Error, "link", "%q has a value that was not replaced", cut(l.URL))
+	for name, d := range in.documents() {
+		say("preheader", d.Preheader)
+		for leaf := range d.Leaves() {
+			if leaf.Kind != doc.Pre && !slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Style.Mono }) { // no code
+				say(name, leaf.Text())
 			}
 		}
-	}
-}
-
-// eachText calls f with each text of a document, and whether it is code.
-func eachText(d *doc.Document, f func(text string, code bool)) {
-	for leaf := range d.Leaves() {
-		code := leaf.Kind == doc.Pre
-		for _, s := range leaf.Spans {
-			code = code || s.Style.Mono
+		for _, l := range d.Links {
+			missing := valueMissing(l.URL)
+			if !missing {
+				say("link "+name, l.URL)
+			}
+			if missing || strings.Contains(l.URL, "%7B%7B") {
+				r.addAt(textIn(name, l.URL), "placeholder", Error, "link", "%q has a value that was not replaced", cut(l.URL))
+			}
 		}
-		f(leaf.Text(), code)
 	}
 }
 
@@ -126,17 +111,14 @@ func mojibake(in Input, r *report) {
 			return
 		}
 		for _, b := range broken {
-			if b != "" && strings.Contains(s, b) {
+			if strings.Contains(s, b) {
 				r.addAt(textIn(where, b), "mojibake", Error, where, "%q looks like UTF-8 read in another charset: encode and declare UTF-8, once", b)
 				return
 			}
 		}
 	}
 	say("subject", in.Subject)
-	if in.HTML.Doc != nil {
-		say("HTML", in.HTML.Doc.Text())
-	}
-	if in.Text.Doc != nil {
-		say("text", in.Text.Doc.Text())
+	for name, d := range in.documents() {
+		say(name, d.Text())
 	}
 }

@@ -71,7 +71,7 @@ func (s *Set) AddText(n int, text string) {
 // Finish returns the links with their warnings, once all texts are known.
 func (s *Set) Finish() []doc.Link {
 	for i := range s.links {
-		warn(&s.links[i], s.claims[i+1])
+		s.links[i].Warning = warning(&s.links[i], s.claims[i+1])
 	}
 	return s.links
 }
@@ -148,12 +148,9 @@ func host(rest string) string {
 		h = h[:i]
 	}
 	h = strings.ToLower(strings.TrimSuffix(h, "."))
-	for i := range len(h) {
-		if h[i] >= 0x80 || h[i] == '%' {
-			if ascii, err := idna.ToASCII(h); err == nil {
-				h = ascii
-			}
-			break
+	if strings.ContainsFunc(h, func(r rune) bool { return r >= utf8.RuneSelf || r == '%' }) {
+		if ascii, err := idna.ToASCII(h); err == nil {
+			h = ascii
 		}
 	}
 	return clean.Line(h)
@@ -174,24 +171,18 @@ func Domain(host string) string {
 // Escape percent-encodes all but printable ASCII in a URL, for use in a control sequence.
 func Escape(url string) string {
 	const hex = "0123456789ABCDEF"
-	n := 0
-	for i := range len(url) {
-		if url[i] <= ' ' || url[i] >= 0x7f {
-			n++
-		}
-	}
-	if n == 0 {
+	if !strings.ContainsFunc(url, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return url
 	}
-	out := make([]byte, 0, len(url)+2*n)
+	var out strings.Builder
 	for i := range len(url) {
 		if c := url[i]; c <= ' ' || c >= 0x7f {
-			out = append(out, '%', hex[c>>4], hex[c&15])
+			out.Write([]byte{'%', hex[c>>4], hex[c&15]})
 		} else {
-			out = append(out, c)
+			out.WriteByte(c)
 		}
 	}
-	return string(out)
+	return out.String()
 }
 
 // schemes are the beginnings of URLs in running text.
@@ -249,12 +240,9 @@ func urlLength(s string) int {
 	if i := strings.Index(s[:end], "]("); i > 0 {
 		end = i // [URL](URL)
 	}
-	// Closing brackets and quotes at its end that were not opened in it belong to the text around
-	// it.
-	closing := map[rune]int{
-		')': strings.Count(s[:end], ")") - strings.Count(s[:end], "("), ']': strings.Count(s[:end], "]") - strings.Count(s[:end], "["),
-		'}': strings.Count(s[:end], "}") - strings.Count(s[:end], "{"), '\'': strings.Count(s[:end], "'") % 2,
-	}
+	// Closing brackets and quotes at its end that were not opened in it belong to the text around it.
+	count := func(mark string) int { return strings.Count(s[:end], mark) }
+	closing := map[rune]int{')': count(")") - count("("), ']': count("]") - count("["), '}': count("}") - count("{"), '\'': count("'") % 2}
 	for end > 0 {
 		r, size := utf8.DecodeLastRuneInString(s[:end])
 		switch {

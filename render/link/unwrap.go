@@ -86,7 +86,8 @@ func (w wrapper) matches(host string) bool {
 
 func (w wrapper) target(u *url.URL) string {
 	if w.param == "" {
-		return w.decode(strings.TrimPrefix(u.EscapedPath(), w.path) + suffix("?", u.RawQuery))
+		path := strings.TrimPrefix(u.EscapedPath(), w.path)
+		return w.decode(strings.TrimSuffix(path+"?"+u.RawQuery, "?"))
 	}
 	query := u.Query()
 	for name := range strings.FieldsSeq(w.param) {
@@ -99,13 +100,6 @@ func (w wrapper) target(u *url.URL) string {
 		}
 	}
 	return ""
-}
-
-func suffix(sep, s string) string {
-	if s == "" {
-		return ""
-	}
-	return sep + s
 }
 
 func isWeb(s string) bool {
@@ -192,21 +186,21 @@ func base64URL(s string) string {
 	return string(out)
 }
 
-// warn sets the warning of l. claim is a domain named by one of its texts that is not the one it
-// leads to, or "".
-func warn(l *doc.Link, claim string) {
-	var notes []string
-	if l.Host != "" {
-		if claim != "" {
-			notes = append(notes, fmt.Sprintf("says %s, leads to %s", claim, l.Host))
-		}
-		_, rest := split(l.Target)
-		if user, _, ok := strings.Cut(authority(rest), "@"); ok && strings.Contains(user, ".") {
-			notes = append(notes, "what stands before the @ is not the host: it leads to "+l.Host)
-		}
-		notes = append(notes, international(l.Host)...)
+// warning returns what the user should know of a link, or "". claim is a domain that one of its texts
+// names and that is not the one it leads to, or "".
+func warning(l *doc.Link, claim string) string {
+	if l.Host == "" {
+		return ""
 	}
-	l.Warning = strings.Join(notes, "; ")
+	var notes []string
+	if claim != "" {
+		notes = append(notes, fmt.Sprintf("says %s, leads to %s", claim, l.Host))
+	}
+	_, rest := split(l.Target)
+	if user, _, ok := strings.Cut(authority(rest), "@"); ok && strings.Contains(user, ".") {
+		notes = append(notes, "what stands before the @ is not the host: it leads to "+l.Host)
+	}
+	return strings.Join(append(notes, international(l.Host)...), "; ")
 }
 
 // international returns notes on a punycode host: how it reads, and whether it mixes scripts.
@@ -227,24 +221,16 @@ func international(host string) []string {
 	return []string{note}
 }
 
+// alphabets are scripts that one label does not mix.
+var alphabets = [][]*unicode.RangeTable{
+	{unicode.Latin}, {unicode.Cyrillic}, {unicode.Greek}, {unicode.Armenian, unicode.Cherokee, unicode.Hebrew, unicode.Arabic},
+}
+
 // mixed reports whether the letters of a label come from scripts that are not used together.
 func mixed(label string) bool {
-	var latin, cyrillic, greek, other bool
-	for _, r := range label {
-		switch {
-		case r < 0x80 && unicode.IsLetter(r), unicode.Is(unicode.Latin, r):
-			latin = true
-		case unicode.Is(unicode.Cyrillic, r):
-			cyrillic = true
-		case unicode.Is(unicode.Greek, r):
-			greek = true
-		case unicode.In(r, unicode.Armenian, unicode.Cherokee, unicode.Hebrew, unicode.Arabic):
-			other = true
-		}
-	}
 	n := 0
-	for _, b := range []bool{latin, cyrillic, greek, other} {
-		if b {
+	for _, scripts := range alphabets {
+		if strings.ContainsFunc(label, func(r rune) bool { return unicode.In(r, scripts...) }) {
 			n++
 		}
 	}

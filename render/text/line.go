@@ -162,15 +162,6 @@ func drawing(s string) bool {
 	return signs >= 2 && signs > 2*letters
 }
 
-// rows joins lines by newlines.
-func rows(lines []line) string {
-	all := make([]string, len(lines))
-	for i, l := range lines {
-		all[i] = l.text
-	}
-	return strings.Join(all, "\n")
-}
-
 // proseWidth is the least width at which lines count as wrapped by the sender's program.
 const proseWidth = 50
 

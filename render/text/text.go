@@ -99,7 +99,11 @@ func (r *reader) sections(lines []line, depth int) []*doc.Block {
 // group makes blocks, at least one, from lines with no empty one between them.
 func (r *reader) group(lines []line, depth int) []*doc.Block {
 	if preformatted(lines) {
-		return []*doc.Block{r.leaf(doc.Pre, rows(lines), depth)}
+		var rows []string
+		for _, l := range lines {
+			rows = append(rows, l.text)
+		}
+		return []*doc.Block{r.leaf(doc.Pre, strings.Join(rows, "\n"), depth)}
 	}
 	var blocks []*doc.Block
 	for i := 0; i < len(lines); {
@@ -109,20 +113,13 @@ func (r *reader) group(lines []line, depth int) []*doc.Block {
 			blocks = append(blocks, &doc.Block{Kind: doc.Rule})
 		case marker(lines[i].text) != "":
 			list := &doc.Block{Kind: doc.List}
-			for i < len(lines) {
-				m := marker(lines[i].text)
-				if m == "" {
-					break
+			for j = i; j < len(lines) && marker(lines[j].text) != ""; {
+				from := j
+				for j++; j < len(lines) && marker(lines[j].text) == "" && strings.HasPrefix(lines[j].text, " "); j++ {
 				}
-				j = i + 1
-				for j < len(lines) && marker(lines[j].text) == "" && strings.HasPrefix(lines[j].text, " ") {
-					j++
-				}
-				list.Children = append(list.Children, r.item(m, lines[i:j], depth))
-				i = j
+				list.Children = append(list.Children, r.item(marker(lines[from].text), lines[from:j], depth))
 			}
 			blocks = append(blocks, list)
-			continue
 		default:
 			for j < len(lines) && !ruled(lines[j].text) && marker(lines[j].text) == "" {
 				j++
