@@ -31,7 +31,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		return a.onRest(msg)
 	case burstOver:
 		return a.onBurstOver()
-	case reader.Laid:
+	case reader.LayoutDone:
 		return a.reader.Take(msg)
 	case session.Answer:
 		return a.onAnswer(msg)

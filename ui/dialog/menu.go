@@ -292,11 +292,9 @@ func (l *List) bringIntoView(height int, tall func(string) int) {
 	}
 	first, used := l.sel, tall(l.ids[l.sel])
 	for first > l.top {
-		h := tall(l.ids[first-1])
-		if used+h > height {
+		if used += tall(l.ids[first-1]); used > height {
 			break
 		}
-		used += h
 		first--
 	}
 	l.top = first

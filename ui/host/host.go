@@ -125,12 +125,10 @@ type Done struct {
 
 // ShortPath abbreviates the home folder in a path to ~, and cleans it for the screen.
 func ShortPath(path string) string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return render.Clean(path)
-	}
-	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
-		return render.Clean(filepath.Join("~", rel))
+	if home, err := os.UserHomeDir(); err == nil {
+		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+			path = filepath.Join("~", rel)
+		}
 	}
 	return render.Clean(path)
 }

@@ -2,7 +2,6 @@ package host
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"html"
 	"net/url"
@@ -35,30 +34,27 @@ const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; fo
 
 // Copies are the copies made by one run of the program. The zero value is ready to use.
 type Copies struct {
-	mu  sync.Mutex
-	dir string
+	mu    sync.Mutex
+	dir   string
+	count int
 }
 
 // Write writes a copy and returns its path.
-func (c *Copies) Write(m SafeCopy) (string, error) {
+func (c *Copies) Write(m SafeCopy) (path string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dir == "" {
-		dir, err := os.MkdirTemp("", "mayfly-copy-")
-		if err != nil {
-			return "", fmt.Errorf("writing a copy: %w", err)
-		}
-		c.dir = dir
+		c.dir, err = os.MkdirTemp("", "mayfly-copy-") // mode 0700
 	}
-	file, err := os.CreateTemp(c.dir, "mail-*.html") // mode 0600
+	if err == nil {
+		c.count++
+		path = filepath.Join(c.dir, fmt.Sprintf("mail-%d.html", c.count))
+		err = os.WriteFile(path, []byte(SafePage(m)), 0o600)
+	}
 	if err != nil {
 		return "", fmt.Errorf("writing a copy: %w", err)
 	}
-	_, err = file.WriteString(SafePage(m))
-	if err = errors.Join(err, file.Close()); err != nil {
-		return "", fmt.Errorf("writing a copy: %w", err)
-	}
-	return file.Name(), nil
+	return path, nil
 }
 
 // Remove removes every copy.
@@ -68,7 +64,7 @@ func (c *Copies) Remove() error {
 	if c.dir == "" {
 		return nil
 	}
-	dir := filepath.Clean(c.dir)
+	dir := c.dir
 	c.dir = ""
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("removing the copies: %w", err)

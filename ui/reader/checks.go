@@ -34,12 +34,11 @@ func (p *Pane) moveCheck(n int) bool {
 		return true
 	}
 	first, last := -1, -1
-	for i := range p.lines {
-		if p.lines[i].Block == p.check+1 {
-			if first < 0 {
-				first = i
+	for n := range p.lines {
+		if p.lines[n].Block == p.check+1 {
+			if last = n; first < 0 {
+				first = n
 			}
-			last = i
 		}
 	}
 	p.reveal(last)
@@ -62,7 +61,7 @@ func (p *Pane) ShowPlace() (reason string) {
 	switch {
 	case f.Line > 0:
 		p.ShowView(render.HTML)
-		p.target, p.seeking = place{f.Line, f.Column}, true
+		p.target, p.seeking = position{f.Line, f.Column}, true
 	case f.Where == "header" || f.Where == "subject":
 		p.ShowView(render.Headers)
 	case f.Where == "text":
@@ -86,7 +85,7 @@ func (p *Pane) clickCheck(n int) (reason string) {
 // seek finds the place that was gone to in new lines, and scrolls to it once.
 func (p *Pane) seek() {
 	p.targetLine = -1
-	if p.laidOut.view != render.HTML || p.target == (place{}) {
+	if p.laidOut.view != render.HTML || p.target == (position{}) {
 		return
 	}
 	p.targetLine = p.lineOf(p.target)
@@ -98,7 +97,7 @@ func (p *Pane) seek() {
 // marked reports whether a line is of the selected check, or has the place that was gone to.
 func (p *Pane) marked(n int) bool {
 	if p.laidOut.view == render.HTML {
-		return n == p.targetLine && p.target != (place{})
+		return n == p.targetLine && p.target != (position{})
 	}
 	return len(p.findings()) > 0 && p.lines[n].Block == p.check+1
 }
@@ -131,29 +130,23 @@ func (p *Pane) NeedHits(key string) string {
 
 // NeedAttachments is the reason when there are no attachments to save.
 func (p *Pane) NeedAttachments() string {
-	if reason := p.NeedOpen(); reason != "" {
+	if reason := p.NeedOpen(); reason != "" || len(p.Opened.Files()) > 0 {
 		return reason
 	}
-	if len(p.Opened.Files()) == 0 {
-		return "This message has no attachments"
-	}
-	return ""
+	return "This message has no attachments"
 }
 
 // NeedImages is the reason when no image can be shown. noRaw means that the service provides no raw
 // messages.
 func (p *Pane) NeedImages(noRaw bool) string {
-	if reason := p.NeedOpen(); reason != "" {
+	switch reason := p.NeedOpen(); {
+	case reason != "" || p.showImages:
 		return reason
-	}
-	switch {
-	case p.showImages:
-		return ""
-	case p.facts.here+p.facts.away == 0:
+	case p.summary.images+p.summary.unfetched == 0:
 		return "This message has no embedded images; remote images are never loaded"
 	case p.imageMode.Protocol == image.Off:
 		return "This terminal has no colours to draw images with"
-	case p.facts.here == 0 && (noRaw || p.rawErr != nil || p.Opened.Raw != nil):
+	case p.summary.images == 0 && (noRaw || p.rawErr != nil || p.Opened.Raw != nil):
 		return "The images are missing: the service does not provide raw messages"
 	}
 	return ""

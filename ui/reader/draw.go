@@ -86,7 +86,7 @@ func (p *Pane) gutter() int {
 	if p.Rect.W < numbersFrom {
 		return 0
 	}
-	return len(strconv.Itoa(p.facts.sourceLines)) + 1
+	return len(strconv.Itoa(p.summary.sourceLines)) + 1
 }
 
 // lineNumber is the number of a source line, before the first row of it.
@@ -228,10 +228,10 @@ func (p *Pane) shortHead(w int) []string {
 // notices say how the view departs from the message.
 func (p *Pane) notices(w int) []string {
 	var rows []string
-	for _, n := range p.facts.notices {
+	for _, n := range p.summary.notices {
 		rows = append(rows, p.theme.Dim.On(theme.Cut(p.theme.Steady(n), w)))
 	}
-	if n := p.facts.here + p.facts.away; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
+	if n := p.summary.images + p.summary.unfetched; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
 		text, hint := "1 image", p.hints.Image
 		if n > 1 {
 			text, hint = strconv.Itoa(n)+" images", p.hints.Images
@@ -273,8 +273,8 @@ func (p *Pane) tabsFit() bool { return len(strings.Join(p.tabNames(), "  ")) <= 
 // tabNames are the names of the views, that of the checks with their number.
 func (p *Pane) tabNames() []string {
 	names := slices.Clone(Views[:])
-	if p.facts.checks > 0 {
-		names[render.Checks] += " " + strconv.Itoa(p.facts.checks)
+	if p.summary.checks > 0 {
+		names[render.Checks] += " " + strconv.Itoa(p.summary.checks)
 	}
 	return names
 }

@@ -29,8 +29,8 @@ type layoutKey struct {
 	options    render.Options
 }
 
-// Laid is the result of a layout in the background.
-type Laid struct {
+// LayoutDone is the result of a layout in the background.
+type LayoutDone struct {
 	key   layoutKey
 	lines []render.Line
 }
@@ -82,16 +82,16 @@ func (p *Pane) Layout() tea.Cmd {
 	switch ready := p.ready; {
 	case p.laidOut == k:
 	case small, ready.generation == k.generation && ready.view == k.view && ready.options == k.options:
-		return p.put(Laid{k, m.Lines(k.view, k.options)})
+		return p.put(LayoutDone{k, m.Lines(k.view, k.options)})
 	case p.laying != k:
 		p.laying = k
-		return func() tea.Msg { return Laid{k, m.Lines(k.view, k.options)} }
+		return func() tea.Msg { return LayoutDone{k, m.Lines(k.view, k.options)} }
 	}
 	return nil
 }
 
 // Take shows the result of a layout in the background, unless it is stale.
-func (p *Pane) Take(m Laid) tea.Cmd {
+func (p *Pane) Take(m LayoutDone) tea.Cmd {
 	if m.key != p.key() { // another layout may be under way
 		if m.key == p.laying {
 			p.laying = layoutKey{}
@@ -106,43 +106,43 @@ func (p *Pane) Take(m Laid) tea.Cmd {
 }
 
 // put shows lines and keeps the place in the text.
-func (p *Pane) put(m Laid) tea.Cmd {
-	at, same := p.places[m.key.view], p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation
+func (p *Pane) put(m LayoutDone) tea.Cmd {
+	at, same := p.left[m.key.view], p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation
 	if same {
-		at = p.here()
+		at = p.position()
 	}
 	p.lines, p.laidOut, p.ready = m.lines, m.key, layoutKey{}
-	if at != (place{}) {
+	if at != (position{}) {
 		p.top = len(p.head()) + p.lineOf(at)
 	}
 	p.search.In(len(m.lines), func(n int) string { return m.lines[n].Plain })
 	if !same {
 		p.search.From(p.top - len(p.head()))
 	}
-	p.findWanted()
+	p.findPending()
 	p.seek()
 	p.clamp()
 	return p.images.release(m.lines)
 }
 
-// place is a place in a text, the same at every width: bytes into a block.
-type place struct{ block, offset int }
+// position is a place in a text, the same at every width: bytes into a block.
+type position struct{ block, offset int }
 
-// here is the place at the top of the screen; the zero value while the head is.
-func (p *Pane) here() place {
+// position is the place at the top of the screen; the zero value while the head is.
+func (p *Pane) position() position {
 	n := p.top - len(p.head())
 	if n <= 0 || n >= len(p.lines) {
-		return place{}
+		return position{}
 	}
 	if p.lines[n].Plain == "" && n+1 < len(p.lines) { // what is read begins below it
 		n++
 	}
-	return place{p.lines[n].Block, p.lines[n].Offset}
+	return position{p.lines[n].Block, p.lines[n].Offset}
 }
 
 // lineOf is the line with a place: the last of its block that begins before it, or the first of a
 // later block if its own is folded.
-func (p *Pane) lineOf(at place) int {
+func (p *Pane) lineOf(at position) int {
 	best, later := -1, -1
 	for n := range p.lines {
 		switch l := &p.lines[n]; {
@@ -169,7 +169,7 @@ type images struct {
 	of      *render.Mail // whose images are decoded; released when they leave the screen
 	held    []uint32     // the images that the terminal holds
 	sending string       // being sent to the terminal; laid is shown once it has arrived
-	laid    Laid
+	laid    LayoutDone
 }
 
 // TidyImages frees the images that are no longer on the screen.
@@ -214,7 +214,7 @@ func (i *images) release(lines []render.Line) tea.Cmd {
 
 // send sends the terminal the images that lines show by placeholders and it does not hold yet, and
 // reports whether there were any.
-func (i *images) send(m Laid) (tea.Cmd, bool) {
+func (i *images) send(m LayoutDone) (tea.Cmd, bool) {
 	var b strings.Builder
 	for n := range m.lines {
 		if l := &m.lines[n]; l.ImageID > 0 && !slices.Contains(i.held, l.ImageID) {
@@ -235,6 +235,6 @@ func (p *Pane) OnRaw(m tea.RawMsg) tea.Cmd {
 		return nil
 	}
 	laid := p.images.laid
-	p.images.sending, p.images.laid = "", Laid{}
+	p.images.sending, p.images.laid = "", LayoutDone{}
 	return p.Take(laid)
 }

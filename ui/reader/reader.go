@@ -25,7 +25,7 @@ var Views = [...]string{"rich", "text", "html", "headers", "raw", "checks"}
 type Pane struct {
 	Message *store.Message   // nil when none is open; a copy, so that it outlives its inbox
 	Opened  *message.Message // nil while loading
-	facts   facts            // of Opened
+	summary summary          // of Opened
 	Err     error            // why the message could not be opened
 	View    render.View
 	Ended   bool // the inbox is gone; the message stays until the user leaves it
@@ -49,15 +49,15 @@ type Pane struct {
 	ready   layoutKey // laid out while the message was being fetched
 	top     int
 	search  dialog.Search
-	wanted  []string // to be searched for as soon as there are lines: the first that occurs
+	pending []string // to be searched for as soon as there are lines: the first that occurs
 	images  images
 
-	places     [len(Views)]place // where each view was left
-	check      int               // the selected one
-	target     place             // of a check, in the HTML source
-	targetLine int               // that has it; -1 if none
-	seeking    bool              // the source is not laid out yet
-	fromChecks bool              // esc goes back to them
+	left       [len(Views)]position // where each view was left
+	check      int                  // the selected one
+	target     position             // of a check, in the HTML source
+	targetLine int                  // that has it; -1 if none
+	seeking    bool                 // the source is not laid out yet
+	fromChecks bool                 // esc goes back to them
 }
 
 // look is how the pane appears, whatever it shows.
@@ -93,26 +93,26 @@ func (p *Pane) Close() {
 
 // Show shows a message that has been fetched.
 func (p *Pane) Show(m *message.Message, f *store.Findings) {
-	p.Opened, p.facts, p.Err, p.rawSince = m, factsOf(m), nil, time.Time{}
-	p.check = max(0, min(p.check, p.facts.checks-1)) // the raw message may have fewer
+	p.Opened, p.summary, p.Err, p.rawSince = m, summarize(m), nil, time.Time{}
+	p.check = max(0, min(p.check, p.summary.checks-1)) // the raw message may have fewer
 	if f != nil {
 		p.Message.Findings = f
 	}
 }
 
-// facts are what every frame says of a message.
-type facts struct {
-	notices    []string // what is not shown as the mail has it
-	here, away int      // images, and those in parts that were not fetched
-	checks     int      // findings
+// summary is what every frame says of a message.
+type summary struct {
+	notices           []string // what is not shown as the mail has it
+	images, unfetched int      // images, and those in parts that were not fetched
+	checks            int      // findings
 	// sourceLines is the number of lines of the HTML source, or more.
 	sourceLines int
 }
 
-func factsOf(m *message.Message) facts {
+func summarize(m *message.Message) summary {
 	mail := m.Mail()
-	f := facts{notices: mail.Notice()}
-	f.here, f.away = mail.CountImages()
+	f := summary{notices: mail.Notice()}
+	f.images, f.unfetched = mail.CountImages()
 	f.checks = len(mail.Checks())
 	f.sourceLines = 1 + strings.Count(m.HTML, "\n") + strings.Count(m.HTML, "\r")
 	return f
@@ -126,7 +126,7 @@ func (p *Pane) WantsRaw() bool {
 	if p.Opened == nil || p.Opened.Raw != nil || p.rawErr != nil || !p.rawSince.IsZero() {
 		return false
 	}
-	return p.View >= render.Headers || p.showImages && p.facts.away > 0
+	return p.View >= render.Headers || p.showImages && p.summary.unfetched > 0
 }
 
 // AwaitRaw records that the raw message is being fetched since now; the zero time means that it is not.
@@ -182,9 +182,9 @@ func (p *Pane) ShowView(v render.View) {
 		return
 	}
 	if p.laidOut.view == p.View {
-		p.places[p.View] = p.here()
+		p.left[p.View] = p.position()
 	}
-	p.View, p.top, p.target, p.fromChecks = v, 0, place{}, false
+	p.View, p.top, p.target, p.fromChecks = v, 0, position{}, false
 }
 
 // NextView shows the next view.
@@ -221,18 +221,18 @@ func (p *Pane) ToggleUnfold() { p.unfold = !p.unfold }
 // Find searches the message for the first of several texts that occurs in it, once it is laid out.
 func (p *Pane) Find(texts []string) {
 	p.ShowView(render.Rich)
-	p.wanted = texts
+	p.pending = texts
 }
 
-func (p *Pane) findWanted() {
-	for _, text := range p.wanted {
+func (p *Pane) findPending() {
+	for _, text := range p.pending {
 		if p.search.For(text) {
 			p.Step(0)
 			break
 		}
 		p.search.Clear()
 	}
-	p.wanted = nil
+	p.pending = nil
 }
 
 // move scrolls by lines, or moves the cursor over the checks by their number.

@@ -68,7 +68,7 @@ func (s *scene) layout() { s.run(s.Layout()) }
 func (s *scene) run(cmd tea.Cmd) {
 	for cmd != nil {
 		switch m := cmd().(type) {
-		case Laid:
+		case LayoutDone:
 			cmd = s.Take(m)
 		case tea.RawMsg:
 			s.raw = append(s.raw, fmt.Sprint(m.Msg))

@@ -182,8 +182,8 @@ func TestWords(t *testing.T) {
 		{2 * time.Hour, "2 h", "2 h", "120 min", "2 h"},
 		{2*time.Hour + 1, "2 h", "2 h", "3 h", "2 h"},
 		{2*day - 1, "47 h", "47 h", "48 h", "47 h"},
-		{2 * day, "2 d", "2 d", "48 h", "48 h"},
-		{30 * day, "30 d", "30 d", "30 d", "720 h"},
+		{2 * day, "2 d", "2 d", "48 h", "2 d"},
+		{30 * day, "30 d", "30 d", "30 d", "30 d"},
 	} {
 		if got := Age(c.d); got != c.age {
 			t.Errorf("%v ago is %q, want %q", c.d, got, c.age)

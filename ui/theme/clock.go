@@ -43,11 +43,8 @@ func Remaining(d time.Duration) string {
 
 // Elapsed writes a measured delay, in tenths of a second below 100 seconds.
 func Elapsed(d time.Duration) string {
-	switch {
-	case d < 100*time.Second:
+	if d < 100*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
 	}
-	return fmt.Sprintf("%d h", d/time.Hour)
+	return Waited(d)
 }

@@ -1,6 +1,7 @@
 package theme
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,10 +92,8 @@ func Compute(in Input) Layout {
 }
 
 func (l *Layout) three(body Rect, in Input) {
-	left := width(in.Dividers.inboxes, 26+(in.Width-threeFrom)/12, 34)
-	mid := width(in.Dividers.messages, 38+(in.Width-threeFrom)/6, 60)
-	left = clamp(left, minInboxes, in.Width-2-minMessages-minReader)
-	mid = clamp(mid, minMessages, in.Width-2-left-minReader)
+	left := width(in.Dividers.inboxes, min(26+(in.Width-threeFrom)/12, 34), minInboxes, in.Width-2-minMessages-minReader)
+	mid := width(in.Dividers.messages, min(38+(in.Width-threeFrom)/6, 60), minMessages, in.Width-2-left-minReader)
 	l.Columns = 3
 	l.Dividers = []int{left, left + 1 + mid}
 	l.Panes[Inboxes] = Rect{0, body.Y, left, body.H}
@@ -106,11 +105,11 @@ func (l *Layout) three(body Rect, in Input) {
 func (l *Layout) two(body Rect, in Input) {
 	l.Columns = 2
 	if in.Focus == Reader || in.Focus == Messages && in.Reading {
-		mid := clamp(width(in.Dividers.messages, 30+(in.Width-twoFrom)/5, 38), minMessages, in.Width-1-minReader)
+		mid := width(in.Dividers.messages, min(30+(in.Width-twoFrom)/5, 38), minMessages, in.Width-1-minReader)
 		l.split(body, Messages, Reader, mid)
 		return
 	}
-	left := clamp(width(in.Dividers.inboxes, 26, 30), minInboxes, in.Width-1-minMessages)
+	left := width(in.Dividers.inboxes, 26, minInboxes, in.Width-1-minMessages)
 	l.split(body, Inboxes, Messages, left)
 }
 
@@ -143,14 +142,8 @@ func (l Layout) divider(x, y int) (int, bool) {
 	return 0, false
 }
 
-func width(wanted, usual, most int) int {
-	if wanted > 0 {
-		return wanted
-	}
-	return min(usual, most)
-}
-
-func clamp(v, low, high int) int { return max(low, min(v, high)) }
+// width is the width of a pane: the one set by dragging, else the usual one, within bounds.
+func width(set, usual, low, high int) int { return max(low, min(cmp.Or(set, usual), high)) }
 
 // Dividers are the pane widths set by dragging. The zero value means the default widths.
 type Dividers struct {

@@ -49,21 +49,8 @@ type Theme struct {
 	// Graphemes is set where the terminal counts cells by grapheme clusters (mode 2027).
 	Graphemes bool
 
-	Text   Style // body text
+	roles[Style]
 	Bright Style // titles, senders of unread mail
-	Dim    Style // secondary text
-	Faint  Style // rules
-	Accent Style // focus, keys
-	Good   Style
-	Warn   Style
-	Bad    Style
-	Code   Style // one-time codes
-	Link   Style
-	Match  Style // hits of a filter or a search
-	Select Style // background of the selected row of the pane that has focus
-	Rest   Style // background of the selected row of other panes
-
-	// The same roles as colours.
 	Colors Colors
 }
 
@@ -80,7 +67,11 @@ func (t *Theme) Steady(text string) string {
 type Colors = roles[color.Color]
 
 type roles[T any] struct {
-	Text, Dim, Faint, Accent, Good, Warn, Bad, Code, Link, Match, Select, Rest T
+	Text, Dim, Faint  T // the body, what is secondary, rules
+	Accent            T // focus and keys
+	Good, Warn, Bad   T
+	Code, Link, Match T // Match is a hit of a filter or a search
+	Select, Rest      T // backgrounds of the selected row: of the pane that has focus, of others
 }
 
 // Names lists the names of all themes.
@@ -192,9 +183,8 @@ func gray(c color.Color) color.Color {
 // plain is a theme that distinguishes roles by weight alone.
 func plain(name string, dark bool, p colorprofile.Profile) *Theme {
 	return &Theme{
-		Name: name, Dark: dark, Profile: p,
-		Bright: Bold, Dim: faint, Faint: faint, Accent: Bold, Warn: Bold, Bad: Bold, Code: Bold,
-		Link: Underline, Match: Reverse, Select: Bold,
+		Name: name, Dark: dark, Profile: p, Bright: Bold,
+		roles: roles[Style]{Dim: faint, Faint: faint, Accent: Bold, Warn: Bold, Bad: Bold, Code: Bold, Link: Underline, Match: Reverse, Select: Bold},
 	}
 }
 
