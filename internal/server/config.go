@@ -149,6 +149,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// address is where a protocol is served.
+type address struct {
+	protocol, addr string
+	listener       net.Listener // instead of addr, unless it is nil
+}
+
+func (c Config) addresses() []address {
+	return []address{{"HTTP", c.HTTP, c.HTTPListener}, {"SMTP", c.SMTP, c.SMTPListener}, {"SMTPS", c.SMTPS, nil}, {"POP3", c.POP3, nil}, {"metrics", c.Metrics, nil}}
+}
+
 // hasOwnKey reports whether the server has an API key of its own.
 func (c Config) hasOwnKey() bool { return c.KeyFile != "" || c.InMemory }
 
@@ -161,23 +171,14 @@ func (c Config) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 
-	for _, a := range []struct {
-		name, addr string
-		needed     bool
-	}{
-		{"HTTP", c.HTTP, c.HTTPListener == nil},
-		{"SMTP", c.SMTP, c.SMTPListener == nil},
-		{"SMTPS", c.SMTPS, c.SMTPS != ""},
-		{"POP3", c.POP3, c.POP3 != ""},
-		{"metrics", c.Metrics, c.Metrics != ""},
-	} {
-		if !a.needed {
+	for _, a := range c.addresses() {
+		if a.listener != nil || a.addr == "" && a.protocol != "HTTP" && a.protocol != "SMTP" {
 			continue
 		}
 		if _, _, err := net.SplitHostPort(a.addr); err != nil {
-			fault("the %s address %q is not host:port", a.name, a.addr)
+			fault("the %s address %q is not host:port", a.protocol, a.addr)
 		} else if _, err := net.ResolveTCPAddr("tcp", a.addr); err != nil {
-			fault("the %s address %q cannot be used: %w", a.name, a.addr, err)
+			fault("the %s address %q cannot be used: %w", a.protocol, a.addr, err)
 		}
 	}
 	if c.SMTPS != "" && c.SMTPCert == "" && c.SMTPKey == "" {

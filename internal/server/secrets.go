@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -14,9 +13,6 @@ import (
 	"mayfly/service"
 	"mayfly/service/webhook"
 )
-
-// maxSecretFile is how much is read of a file with a secret, in bytes.
-const maxSecretFile = 4 << 10
 
 // secretFile returns the secret in a file, such as an "API key". If there is no file, it creates one
 // that only its owner can read, with the secret that create returns. It never changes a file.
@@ -57,12 +53,7 @@ func webhookSecrets(c Config) ([][]byte, error) {
 
 // readSecretFile returns what is in a file, without white space around it.
 func readSecretFile(name, what string) (string, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return "", fmt.Errorf("reading the %s: %w", what, err)
-	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, maxSecretFile))
+	content, err := os.ReadFile(name)
 	if err != nil {
 		return "", fmt.Errorf("reading the %s: %w", what, err)
 	}
@@ -150,13 +141,10 @@ func fileKey(ctx context.Context, svc *service.Service, c Config) (secret string
 // the secret.
 func ReadKeyFile(name string) (string, error) {
 	secret, err := readSecretFile(name, "API key")
-	if err == nil {
-		err = checkKeyFile(name, secret)
-	}
 	if err != nil {
 		return "", err
 	}
-	return secret, nil
+	return secret, checkKeyFile(name, secret)
 }
 
 func checkKeyFile(name, secret string) error {

@@ -42,8 +42,7 @@ type Server struct {
 	webhooks *webhook.Sender // nil if there are none
 	admin    *adminSocket    // nil for a database
 
-	httpListener, smtpListener                   net.Listener
-	smtpsListener, pop3Listener, metricsListener net.Listener // nil if there are none
+	listeners map[string]net.Listener // by protocol
 
 	running  sync.WaitGroup // the parts, which serve
 	failed   chan error     // the first failure of a part
@@ -56,8 +55,7 @@ type Server struct {
 
 // door is a server of one protocol.
 type door struct {
-	name     string
-	listener net.Listener
+	protocol string
 	serve    func(net.Listener) error
 	stop     func(context.Context) error
 }
@@ -71,7 +69,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{config: c.withDefaults(), log: c.Log, failed: make(chan error, 1), done: make(chan struct{})}
+	s := &Server{config: c.withDefaults(), log: c.Log, listeners: map[string]net.Listener{}, failed: make(chan error, 1), done: make(chan struct{})}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -83,7 +81,11 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 // soonest sign of another process.
 func (s *Server) open(ctx context.Context) error {
 	c := s.config
-	s.httpListener, s.smtpListener = c.HTTPListener, c.SMTPListener
+	for _, a := range c.addresses() {
+		if a.listener != nil {
+			s.listeners[a.protocol] = a.listener
+		}
+	}
 	if err := c.Check(); err != nil {
 		return err
 	}
@@ -112,23 +114,15 @@ func (s *Server) open(ctx context.Context) error {
 
 // listen opens the listeners that the configuration does not provide.
 func (s *Server) listen() error {
-	for _, l := range []struct {
-		name, addr string
-		listener   *net.Listener
-	}{
-		{"HTTP", s.config.HTTP, &s.httpListener},
-		{"SMTP", s.config.SMTP, &s.smtpListener},
-		{"SMTPS", s.config.SMTPS, &s.smtpsListener},
-		{"POP3", s.config.POP3, &s.pop3Listener},
-		{"metrics", s.config.Metrics, &s.metricsListener},
-	} {
-		if *l.listener != nil || l.addr == "" {
+	for _, a := range s.config.addresses() {
+		if a.listener != nil || a.addr == "" {
 			continue
 		}
-		var err error
-		if *l.listener, err = net.Listen("tcp", l.addr); err != nil {
-			return unlistened(l.name, l.addr, err)
+		l, err := net.Listen("tcp", a.addr)
+		if err != nil {
+			return unlistened(a.protocol, a.addr, err)
 		}
+		s.listeners[a.protocol] = l
 	}
 	return nil
 }
@@ -174,32 +168,35 @@ func (s *Server) newServers() (err error) {
 	}
 	// A balancer's checks of the REST API need no header. SMTP and POP3 servers speak first, and so
 	// have to know whether one comes.
-	s.httpListener = balanced(netutil.LimitListener(s.httpListener, c.MaxHTTPConnections), balancers, proxyproto.USE, s.log)
-	s.httpListener = limits.Limit(s.httpListener, c.MaxHTTPConnectionsPerAddress)
-	for _, l := range []*net.Listener{&s.smtpListener, &s.smtpsListener, &s.pop3Listener} {
-		if *l != nil {
-			*l = balanced(*l, balancers, proxyproto.REQUIRE, s.log)
+	for protocol, l := range s.listeners {
+		switch protocol {
+		case "HTTP":
+			l = balanced(netutil.LimitListener(l, c.MaxHTTPConnections), balancers, proxyproto.USE, s.log)
+			l = limits.Limit(l, c.MaxHTTPConnectionsPerAddress)
+			if httpTLS != nil {
+				l = tls.NewListener(l, httpTLS)
+			}
+		case "SMTP", "SMTPS", "POP3":
+			l = balanced(l, balancers, proxyproto.REQUIRE, s.log)
 		}
-	}
-	if httpTLS != nil {
-		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
+		s.listeners[protocol] = l
 	}
 	s.doors = []door{
-		{"REST API", s.httpListener, api.Serve, api.Shutdown},
-		{"SMTP", s.smtpListener, mail.Serve, mail.Shutdown},
-		{"SMTPS", s.smtpsListener, mail.ServeTLS, func(context.Context) error { return nil }}, // it stops with SMTP
+		{"HTTP", api.Serve, api.Shutdown},
+		{"SMTP", mail.Serve, mail.Shutdown},
+		{"SMTPS", mail.ServeTLS, func(context.Context) error { return nil }}, // it stops with SMTP
 	}
-	if s.pop3Listener != nil {
+	if s.listeners["POP3"] != nil {
 		o := c.pop3Options()
 		o.TLS, o.Large, o.Metrics = smtpOptions.TLS, large, registry
 		box := pop3.New(s.service, o)
-		s.doors = append(s.doors, door{"POP3", s.pop3Listener, box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
+		s.doors = append(s.doors, door{"POP3", box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
 	}
-	if s.metricsListener != nil {
+	if s.listeners["metrics"] != nil {
 		metrics := newMetricsServer(registry, s.store, s.webhooks, s.log)
-		s.doors = append(s.doors, door{"metrics", s.metricsListener, func(l net.Listener) error { return ignoreClosed(metrics.Serve(l)) }, func(context.Context) error { return metrics.Close() }})
+		s.doors = append(s.doors, door{"metrics", func(l net.Listener) error { return ignoreClosed(metrics.Serve(l)) }, func(context.Context) error { return metrics.Close() }})
 	}
-	s.doors = slices.DeleteFunc(s.doors, func(d door) bool { return d.listener == nil })
+	s.doors = slices.DeleteFunc(s.doors, func(d door) bool { return s.listeners[d.protocol] == nil })
 	return nil
 }
 
@@ -287,7 +284,7 @@ func (s *Server) serve() {
 		}
 	})
 	for _, d := range s.doors {
-		start(d.name, func() error { return d.serve(d.listener) })
+		start(d.protocol, func() error { return d.serve(s.listeners[d.protocol]) })
 	}
 	if s.webhooks != nil {
 		start("webhooks", s.webhooks.Run)
@@ -327,22 +324,23 @@ func (s *Server) Service() *service.Service { return s.service }
 func (s *Server) Key() string { return s.key }
 
 // HTTPAddr returns the address of the REST API, host:port.
-func (s *Server) HTTPAddr() string { return s.httpListener.Addr().String() }
+func (s *Server) HTTPAddr() string { return s.addr("HTTP") }
 
 // SMTPAddr returns the address of the SMTP server, host:port.
-func (s *Server) SMTPAddr() string { return s.smtpListener.Addr().String() }
+func (s *Server) SMTPAddr() string { return s.addr("SMTP") }
 
 // SMTPSAddr returns the address of the SMTP server with implicit TLS, host:port, or "" if there is
 // none.
-func (s *Server) SMTPSAddr() string { return addr(s.smtpsListener) }
+func (s *Server) SMTPSAddr() string { return s.addr("SMTPS") }
 
 // POP3Addr returns the address of the POP3 server, host:port, or "" if there is none.
-func (s *Server) POP3Addr() string { return addr(s.pop3Listener) }
+func (s *Server) POP3Addr() string { return s.addr("POP3") }
 
 // MetricsAddr returns the address of the metrics, host:port, or "" if there are none.
-func (s *Server) MetricsAddr() string { return addr(s.metricsListener) }
+func (s *Server) MetricsAddr() string { return s.addr("metrics") }
 
-func addr(l net.Listener) string {
+func (s *Server) addr(protocol string) string {
+	l := s.listeners[protocol]
 	if l == nil {
 		return ""
 	}
@@ -388,10 +386,8 @@ func (s *Server) stop(ctx context.Context) error {
 
 // close releases what open has opened, even if it did not complete.
 func (s *Server) close() error {
-	for _, l := range []net.Listener{s.httpListener, s.smtpListener, s.smtpsListener, s.pop3Listener, s.metricsListener} {
-		if l != nil {
-			_ = l.Close() // it is already closed if it was served
-		}
+	for _, l := range s.listeners {
+		_ = l.Close() // it is already closed if it was served
 	}
 	if s.admin != nil {
 		s.admin.close()
