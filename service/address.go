@@ -13,12 +13,11 @@ const (
 )
 
 // reserved are the local parts that stand for the domain itself (RFC 2142, and those that
-// certificate authorities use to verify a domain), sorted.
-var reserved = []string{
-	"abuse", "admin", "administrator", "hostmaster", "mailer-daemon", "no-reply", "nobody", "noc",
-	"noreply", "postmaster", "root", "security", "ssladmin", "ssladministrator", "sslwebmaster",
-	"sysadmin", "webmaster", "www",
-}
+// certificate authorities use to verify a domain).
+var reserved = strings.Fields(`
+abuse admin administrator hostmaster mailer-daemon no-reply nobody noc noreply postmaster root
+security ssladmin ssladministrator sslwebmaster sysadmin webmaster www
+`)
 
 // parseUsername returns the local part for a requested username, or an error that says what is
 // wrong with it.
@@ -38,7 +37,7 @@ func parseUsername(s string) (string, error) {
 	if strings.Contains(s, "..") {
 		return "", Errorf(Invalid, "username must not have two dots in a row")
 	}
-	if _, found := slices.BinarySearch(reserved, s); found {
+	if slices.Contains(reserved, s) {
 		return "", Errorf(Invalid, "The username %s is reserved", s)
 	}
 	return s, nil

@@ -87,46 +87,6 @@ func TestRandomAddress(t *testing.T) {
 	}
 }
 
-func TestForeignInboxDoesNotExist(t *testing.T) {
-	t.Parallel()
-	s, k := start(t, service.Dev, service.Options{})
-	_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
-	must(t, err)
-	in := create(t, s, k, "ada")
-	deliver(t, s, plainMail, in.Address)
-	id := list(t, s, k, in.ID).Messages[0].ID
-
-	_, absent := s.Inbox(t.Context(), k, "inbox_00000000000000000000000000")
-	check := func(what string, err error) {
-		t.Helper()
-		wantCode(t, err, service.NotFound)
-		if err.Error() != absent.Error() {
-			t.Errorf("%s: %q, for an inbox that does not exist %q", what, err, absent)
-		}
-	}
-	_, err = s.Inbox(t.Context(), other, in.ID)
-	check("Inbox", err)
-	_, err = s.Messages(t.Context(), other, in.ID, service.Page{})
-	check("Messages", err)
-	_, err = s.Message(t.Context(), other, in.ID, id)
-	check("Message", err)
-	_, err = s.Summary(t.Context(), other, in.ID, id)
-	check("Summary", err)
-	_, err = s.WaitMessages(t.Context(), other, in.ID, 0)
-	check("WaitMessages", err)
-	check("DeleteInbox", s.DeleteInbox(t.Context(), other, in.ID))
-	own, _, err := s.Inboxes(t.Context(), other)
-	must(t, err)
-	if len(own) != 0 {
-		t.Errorf("the other key sees %v", own)
-	}
-	// A message of one inbox is not in another.
-	second := create(t, s, k, "second")
-	deliver(t, s, plainMail, second.Address)
-	wantCode(t, failure(s.Message(t.Context(), k, second.ID, id)), service.NotFound)
-	wantCode(t, failure(s.Summary(t.Context(), k, second.ID, id)), service.NotFound)
-}
-
 func TestInboxesNewestFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -42,9 +43,8 @@ func (p Plan) Limits() Limits {
 
 // ParsePlan returns the plan with the name, or an error of code Invalid.
 func ParsePlan(name string) (Plan, error) {
-	switch p := Plan(name); p {
-	case Free, Dev, Startup, Enterprise:
-		return p, nil
+	if slices.Contains(Plans(), Plan(name)) {
+		return Plan(name), nil
 	}
 	return "", Errorf(Invalid, "unknown plan %q: want free, dev, startup or enterprise", name)
 }

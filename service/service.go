@@ -73,23 +73,14 @@ func New(store Store, o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	s := &Service{
-		store:   store,
-		options: o,
-		log:     o.Log,
-		hub:     newHub(),
-	}
-	if shared, ok := store.(Shared); ok {
-		s.shared = shared
-		s.limiter = shared
+	s := &Service{store: store, options: o, log: o.Log, hub: &hub{topics: map[string]*topic{}}}
+	if s.shared, _ = store.(Shared); s.shared != nil {
+		s.limiter = s.shared
 	} else {
 		s.limiter = newLocalLimiter()
 	}
 	return s
 }
-
-// Domains returns the domains of inboxes; the first is the default.
-func (s *Service) Domains() []string { return s.options.Domains }
 
 // Ready returns nil if the service can accept mail and answer requests, else an error of code
 // Unavailable.
@@ -110,7 +101,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer others.Wait()
 	var err error
 	if s.shared != nil {
-		others.Go(func() { err = s.shared.Listen(ctx, s.onChange) })
+		others.Go(func() { err = s.shared.Listen(ctx, s.hub.notify) })
 	}
 	for {
 		pause := s.sweep(ctx)
@@ -121,15 +112,6 @@ func (s *Service) Run(ctx context.Context) error {
 		case <-time.After(pause):
 		}
 	}
-}
-
-// onChange wakes those who wait for a change that another process has made.
-func (s *Service) onChange(id string) {
-	if id == "" {
-		s.hub.notifyAll()
-		return
-	}
-	s.hub.notify(id)
 }
 
 // sweep removes expired inboxes and returns how long it takes until more can expire. Since no inbox

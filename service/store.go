@@ -112,15 +112,8 @@ type Swept struct {
 // Day is a UTC day: days since 1970-01-01.
 type Day int32
 
-// DayOf returns the UTC day of an instant.
-func DayOf(t time.Time) Day {
-	const day = 24 * 60 * 60
-	s := t.Unix()
-	if s < 0 {
-		s -= day - 1
-	}
-	return Day(s / day)
-}
+// DayOf returns the UTC day of an instant since 1970.
+func DayOf(t time.Time) Day { return Day(t.Unix() / (24 * 60 * 60)) }
 
 // End returns the instant at which the day ends.
 func (d Day) End() time.Time { return time.Unix((int64(d)+1)*24*60*60, 0).UTC() }

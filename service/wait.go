@@ -70,17 +70,14 @@ func (s *Service) wait(ctx context.Context, topic string, version uint64, read f
 // key for its list of inboxes. Publishing carries no data: it wakes the subscribers, which then
 // read the store. The subscribers of a topic share a channel; a topic without any takes no memory.
 type hub struct {
-	mu          sync.Mutex
-	topics      map[string]*topic
-	subscribers int // of all topics
+	mu     sync.Mutex
+	topics map[string]*topic
 }
 
 type topic struct {
 	changed     chan struct{}
 	subscribers int
 }
-
-func newHub() *hub { return &hub{topics: make(map[string]*topic)} }
 
 // subscribe returns a channel that is closed at the next notification of the topic, and the
 // function that ends the subscription.
@@ -93,48 +90,36 @@ func (h *hub) subscribe(id string) (changed <-chan struct{}, unsubscribe func())
 		h.topics[id] = t
 	}
 	t.subscribers++
-	h.subscribers++
 	return t.changed, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.subscribers--
 		if t.subscribers--; t.subscribers == 0 && h.topics[id] == t {
 			delete(h.topics, id)
 		}
 	}
 }
 
-// count returns the number of subscribers.
-func (h *hub) count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.subscribers
-}
-
-// notify wakes the subscribers of a topic.
+// notify wakes the subscribers of a topic, or with "" those of all.
 func (h *hub) notify(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t := h.topics[id]; t != nil {
+	if id == "" {
+		for _, t := range h.topics {
+			close(t.changed)
+		}
+		clear(h.topics)
+	} else if t := h.topics[id]; t != nil {
 		close(t.changed)
 		delete(h.topics, id)
 	}
 }
 
-// notifyAll wakes the subscribers of all topics.
-func (h *hub) notifyAll() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, t := range h.topics {
-		close(t.changed)
+// Waiting returns the number of callers in WaitMessages and WaitInboxes.
+func (s *Service) Waiting() (n int) {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	for _, t := range s.hub.topics {
+		n += t.subscribers
 	}
-	clear(h.topics)
+	return n
 }
-
-// Stats are counts for metrics.
-type Stats struct {
-	Waiting int // callers in WaitMessages and WaitInboxes
-}
-
-// Stats returns the current counts.
-func (s *Service) Stats() Stats { return Stats{Waiting: s.hub.count()} }

@@ -125,7 +125,7 @@ func changesWake(t *testing.T, urls []string) {
 			}
 			woken <- err
 		}()
-		await(t, "the caller waits", func() bool { return here.Stats().Waiting > 0 })
+		await(t, "the caller waits", func() bool { return here.Waiting() > 0 })
 		change()
 		if err := <-woken; err != nil && service.ErrorCode(err) != service.NotFound {
 			t.Errorf("%s: %v", what, err)
