@@ -8,7 +8,7 @@ import (
 
 // A rawField is a field as it is in a header. value may be folded.
 type rawField struct {
-	name  string
+	name  []byte
 	value []byte
 	raw   []byte // name, colon and value, without the last line break
 }
@@ -19,7 +19,7 @@ type header []rawField
 // get returns the value of the first field of that name, unfolded.
 func (h header) get(name string) string {
 	for i := range h {
-		if strings.EqualFold(h[i].name, name) {
+		if strings.EqualFold(string(h[i].name), name) {
 			return string(unfold(h[i].value))
 		}
 	}
@@ -120,21 +120,21 @@ func isBlank(line []byte) bool { return len(bytes.TrimLeft(line, " \t")) == 0 }
 
 // fieldName returns the name of the field that line starts (RFC 5322, section 2.2); spaces before
 // the colon are allowed.
-func fieldName(line []byte) (string, bool) {
+func fieldName(line []byte) ([]byte, bool) {
 	colon := bytes.IndexByte(line, ':')
 	if colon <= 0 {
-		return "", false
+		return nil, false
 	}
 	name := bytes.TrimRight(line[:colon], " \t")
 	if len(name) == 0 || len(name) > 200 {
-		return "", false
+		return nil, false
 	}
 	for _, c := range name {
 		if c <= ' ' || c >= 0x7f {
-			return "", false
+			return nil, false
 		}
 	}
-	return string(name), true
+	return name, true
 }
 
 var knownFields = map[string]bool{
@@ -144,8 +144,8 @@ var knownFields = map[string]bool{
 	"authentication-results": true, "precedence": true, "auto-submitted": true, "importance": true, "priority": true,
 }
 
-func isKnownField(name string) bool {
-	name = strings.ToLower(name)
+func isKnownField(field []byte) bool {
+	name := string(bytes.ToLower(field))
 	for _, prefix := range [...]string{"content-", "x-", "list-", "resent-", "arc-", "feedback-"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -157,7 +157,7 @@ func isKnownField(name string) bool {
 // isMIMEHeader reports whether every name has a hyphen, as in headers (Return-Path, Reporting-MTA)
 // and not in running text.
 func isMIMEHeader(h header) bool {
-	return len(h) > 0 && !slices.ContainsFunc(h, func(f rawField) bool { return !strings.Contains(f.name, "-") })
+	return len(h) > 0 && !slices.ContainsFunc(h, func(f rawField) bool { return bytes.IndexByte(f.name, '-') < 0 })
 }
 
 // unfold removes line breaks from a folded value, and the spaces around it.
@@ -193,31 +193,23 @@ func Summarize(raw []byte) Summary {
 		end := foldedEnd(rest, len(rest)-len(after))
 		field := rest[:end]
 		rest = rest[end:]
-		switch {
-		case !from && isField(field, "from"):
+		if value, ok := valueOf(field, "From"); ok && !from {
 			from = true
-			if list := parseAddresses(string(unfold(fieldValue(field))), 1); len(list) > 0 {
+			if list := parseAddresses(string(unfold(value)), 1); len(list) > 0 {
 				s.From = list[0]
 			}
-		case !subject && isField(field, "subject"):
+		} else if value, ok := valueOf(field, "Subject"); ok && !subject {
 			subject = true
-			s.Subject = decodeHeader(unfold(fieldValue(field)))
+			s.Subject = decodeHeader(unfold(value))
 		}
 	}
 	return s
 }
 
-// isField reports whether a field has the name, which is in lower case.
-func isField(field []byte, name string) bool {
-	if len(field) <= len(name) {
-		return false
+// valueOf returns the value of a field if it has the name.
+func valueOf(field []byte, name string) (value []byte, ok bool) {
+	if len(field) < len(name) || !strings.EqualFold(string(field[:len(name)]), name) {
+		return nil, false
 	}
-	for i := range len(name) {
-		if field[i]|0x20 != name[i] {
-			return false
-		}
-	}
-	return len(bytes.TrimLeft(field[len(name):], " \t")) > 0 && bytes.TrimLeft(field[len(name):], " \t")[0] == ':'
+	return bytes.CutPrefix(bytes.TrimLeft(field[len(name):], " \t"), []byte(":"))
 }
-
-func fieldValue(field []byte) []byte { return field[bytes.IndexByte(field, ':')+1:] }

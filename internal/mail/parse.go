@@ -56,7 +56,7 @@ func (p *parser) describe(h header) {
 	m := p.message
 	m.Fields = make([]Field, len(h))
 	for i, f := range h {
-		m.Fields[i] = Field{Name: f.name, Value: decodeHeader(unfold(f.value)), Raw: string(f.raw)}
+		m.Fields[i] = Field{Name: string(f.name), Value: decodeHeader(unfold(f.value)), Raw: string(f.raw)}
 	}
 	if from := parseAddresses(h.get("From"), 1); len(from) > 0 {
 		m.From = from[0]

@@ -1,5 +1,5 @@
-// Package limits bounds what clients take: connections, guesses, memory. Clients are told apart by
-// their addresses, and what is read or received is counted by API key. SMTP, POP3 and REST share it.
+// Package limits bounds what clients of SMTP, POP3 and REST take: connections and wrong guesses by
+// address, memory by API key.
 package limits
 
 import (

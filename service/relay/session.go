@@ -158,7 +158,7 @@ func (r *Relay) open(conn net.Conn) (*smtp.Client, error) {
 	return c, err
 }
 
-// greet begins a session of the client, who waits no longer for answers than a release may take.
+// greet begins a session with bounds on the time that answers may take.
 func (r *Relay) greet(conn net.Conn) (*smtp.Client, error) {
 	c := smtp.NewClient(conn)
 	c.CommandTimeout, c.SubmissionTimeout = commandTimeout, sessionTimeout

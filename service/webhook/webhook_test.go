@@ -388,7 +388,6 @@ func TestShutdownSendsWhatItCan(t *testing.T) {
 	}
 }
 
-// What a mail says is in the payload as in the answers of the API.
 func TestNothingIsTriedAgainAfterShutdown(t *testing.T) {
 	receive(t, status(500), func(t *testing.T, r *receiver) {
 		r.add("msg_1")
@@ -401,6 +400,7 @@ func TestNothingIsTriedAgainAfterShutdown(t *testing.T) {
 	})
 }
 
+// What a mail says is in the payload as in the answers of the API.
 func TestPayload(t *testing.T) {
 	receive(t, ok, func(t *testing.T, r *receiver) {
 		at := time.Date(2026, 3, 1, 10, 30, 0, 5e6, time.FixedZone("", 3600))
