@@ -116,9 +116,7 @@ func TestNoLimit(t *testing.T) {
 			t.Errorf("usage: %+v", u)
 		}
 		server.Fail(apitest.Limited, 1)
-		if _, err := c.Background().Inbox(t.Context(), box.ID); !errors.Is(err, api.ErrRateLimited) {
-			t.Fatalf("refused: %v", err)
-		}
+		wantError(t, failure(c.Background().Inbox(t.Context(), box.ID)), api.ErrRateLimited)
 		if _, wait := c.Budget().Background(); wait < time.Second {
 			t.Errorf("after a 429 the next request is made in %v", wait)
 		}

@@ -39,6 +39,13 @@ func must(t testing.TB, err error) {
 // failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }
 
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("the error is %v, want %v", err, want)
+	}
+}
+
 // inbox makes an inbox on a server of the contract alone.
 func inbox(t *testing.T, o apitest.Options) (*apitest.Server, *api.Client, api.Inbox) {
 	t.Helper()
@@ -87,18 +94,12 @@ func TestCalls(t *testing.T) {
 			if content, err := c.AttachmentContent(ctx, box.ID, sent.ID, a); err != nil || string(content) != "content" {
 				t.Errorf("AttachmentContent: %q, %v", content, err)
 			}
-			if _, err := c.Message(ctx, box.ID, "msg_other"); !errors.Is(err, api.ErrNotFound) {
-				t.Errorf("a message that is not there: %v", err)
-			}
+			wantError(t, failure(c.Message(ctx, box.ID, "msg_other")), api.ErrNotFound)
 			if err := c.DeleteInbox(ctx, box.ID); err != nil {
 				t.Errorf("DeleteInbox: %v", err)
 			}
-			if _, err := c.Inbox(ctx, box.ID); !errors.Is(err, api.ErrNotFound) {
-				t.Errorf("the inbox after its deletion: %v", err)
-			}
-			if err := c.DeleteInbox(ctx, box.ID); !errors.Is(err, api.ErrNotFound) {
-				t.Errorf("deleting it again: %v", err)
-			}
+			wantError(t, failure(c.Inbox(ctx, box.ID)), api.ErrNotFound)
+			wantError(t, c.DeleteInbox(ctx, box.ID), api.ErrNotFound)
 			if _, err := c.CreateInbox(ctx, api.CreateInbox{Domain: "elsewhere.example"}); !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), "no such domain") {
 				t.Errorf("a domain that there is not: %v", err)
 			}
@@ -116,9 +117,7 @@ func TestExtensions(t *testing.T) {
 	if err != nil || !list.Waited || list.ETag == "" || len(list.Messages) != 5 || list.Messages[0].FromName != "Ada" {
 		t.Fatalf("PollMessages: %+v, %v", list, err)
 	}
-	if _, err := c.PollMessages(ctx, box.ID, api.Poll{ETag: list.ETag}); !errors.Is(err, api.ErrNotModified) {
-		t.Errorf("a list that has not changed: %v", err)
-	}
+	wantError(t, failure(c.PollMessages(ctx, box.ID, api.Poll{ETag: list.ETag})), api.ErrNotModified)
 	page, err := c.PollMessages(ctx, box.ID, api.Poll{Limit: 2, After: list.Messages[1].ID})
 	if err != nil || len(page.Messages) != 2 || page.Total != 5 || page.Messages[0].Subject != "2" {
 		t.Errorf("part of the list: %+v, %v", page, err)
@@ -164,9 +163,7 @@ func TestNoExtensions(t *testing.T) {
 		},
 	}
 	for name, call := range calls {
-		if err := call(); !errors.Is(err, api.ErrUnsupported) {
-			t.Errorf("%s: %v", name, err)
-		}
+		wantError(t, call(), api.ErrUnsupported)
 		before := len(server.Requests())
 		if err := call(); !errors.Is(err, api.ErrUnsupported) || len(server.Requests()) != before {
 			t.Errorf("%s is not remembered: %v", name, err)
@@ -357,12 +354,8 @@ func TestRedirects(t *testing.T) {
 	if _, err := c.Inbox(t.Context(), "other"); !errors.Is(err, api.ErrUnexpected) || !strings.Contains(err.Error(), elsewhere.URL) {
 		t.Errorf("to another origin: %v", err)
 	}
-	if _, err := c.Inbox(t.Context(), "loop"); !errors.Is(err, api.ErrUnexpected) {
-		t.Errorf("in a circle: %v", err)
-	}
-	if err := c.DeleteInbox(t.Context(), "same"); !errors.Is(err, api.ErrUnexpected) {
-		t.Errorf("DELETE: %v", err)
-	}
+	wantError(t, failure(c.Inbox(t.Context(), "loop")), api.ErrUnexpected)
+	wantError(t, c.DeleteInbox(t.Context(), "same"), api.ErrUnexpected)
 	if _, err := c.CreateInbox(t.Context(), api.CreateInbox{}); !errors.Is(err, api.ErrUnexpected) || posts.Load() != 1 {
 		t.Errorf("POST: %v", err)
 	}
@@ -447,9 +440,7 @@ func TestKeyDoesNotShow(t *testing.T) {
 func TestHostileIDs(t *testing.T) {
 	server, c, _ := inbox(t, apitest.Options{})
 	for _, id := range []string{"a/b", "../../admin", "a?b=c", "a#b", "a%2Fb", "\x1b[2J", "ä", "a b", `a"b`} {
-		if _, err := c.Message(t.Context(), id, id); !errors.Is(err, api.ErrNotFound) {
-			t.Errorf("%q: %v", id, err)
-		}
+		wantError(t, failure(c.Message(t.Context(), id, id)), api.ErrNotFound)
 	}
 	for _, r := range server.Requests() {
 		if strings.Count(r.Path, "/") != 5 || strings.ContainsAny(r.Path, "?#") {
@@ -458,9 +449,7 @@ func TestHostileIDs(t *testing.T) {
 	}
 	before := len(server.Requests())
 	for _, id := range []string{"", ".", "..", strings.Repeat("a", 2000)} {
-		if _, err := c.Inbox(t.Context(), id); !errors.Is(err, api.ErrInvalid) {
-			t.Errorf("%q: %v", id, err)
-		}
+		wantError(t, failure(c.Inbox(t.Context(), id)), api.ErrInvalid)
 	}
 	if len(server.Requests()) != before {
 		t.Error("a request was made for what is no ID")

@@ -145,11 +145,7 @@ func releases(t *testing.T) (url string, files map[string][]byte) {
 // runnerProject is a project on a machine without mayfly.
 func runnerProject(t *testing.T) *project {
 	t.Helper()
-	for _, tool := range []string{"bash", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip("the action needs " + tool + ": install it")
-		}
-	}
+	need(t, "it", "bash", "curl")
 	p := newProject(t)
 	p.machine = p.with("PATH=" + os.Getenv("PATH"))
 	return &p

@@ -59,9 +59,7 @@ func TestApplicationShowsMailAsItArrives(t *testing.T) {
 	app.waitFor("Delete")
 	app.typeKeys("y")
 	app.waitFor("There are no inboxes.")
-	if a := rest.request(http.MethodGet, "/v1/inboxes/"+inboxID, ""); a.status != http.StatusNotFound {
-		t.Errorf("the API answers %d for the deleted inbox: %s", a.status, a.body)
-	}
+	rest.wants(http.StatusNotFound, http.MethodGet, "/v1/inboxes/"+inboxID, "")
 
 	app.typeKeys("q")
 	if status := app.exitStatus(); status != 0 {

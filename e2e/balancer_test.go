@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,9 +21,7 @@ func TestDocsLoadBalancer(t *testing.T) {
 	long(t)
 	t.Parallel()
 	database := pgtest.Database(t)
-	if _, err := exec.LookPath("haproxy"); err != nil {
-		t.Skipf("needs HAProxy (%v): on Debian apt-get install haproxy", err)
-	}
+	need(t, "the package haproxy", "haproxy")
 	ports := map[string]int{}
 	var renaming []string
 	for _, port := range []string{"8425", "2525", "8431", "8432", "2531", "2532"} {

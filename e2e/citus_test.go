@@ -207,9 +207,7 @@ func TestCoordinatorKilledUnderLoad(t *testing.T) {
 		for _, p := range s.servers {
 			u := s.users[i].at(p.rest)
 			eventually(t, "it is ready without the coordinator", func() bool { return ready(u) })
-			if a := u.request(http.MethodGet, "/v1/inboxes/"+u.inboxes[s.addresses[i]]+"/messages", ""); a.status != http.StatusOK {
-				t.Errorf("without the coordinator: %d %s", a.status, a.body)
-			}
+			u.wants(http.StatusOK, http.MethodGet, "/v1/inboxes/"+u.inboxes[s.addresses[i]]+"/messages", "")
 		}
 	}
 	c.Nodes[0].Start()

@@ -60,6 +60,14 @@ func (c *client) request(method, path, body string) answer {
 	return answer{response.StatusCode, response.Header.Get("Retry-After"), string(text), time.Since(started)}
 }
 
+// wants makes a request, which must be answered with a status.
+func (c *client) wants(status int, method, path, body string) {
+	c.t.Helper()
+	if a := c.request(method, path, body); a.status != status {
+		c.t.Errorf("%s: %s %s: %d, want %d: %s", c.base, method, path, a.status, status, a.body)
+	}
+}
+
 // getJSON decodes what is at path, which must exist.
 func (c *client) getJSON(path string, v any) {
 	c.t.Helper()

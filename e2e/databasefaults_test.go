@@ -163,9 +163,7 @@ func databaseCutOff(t *testing.T) {
 	}
 	asking.Wait()
 	l.waitForRefusal("452 4.3.2")
-	if a := u.at(beside.rest).request(http.MethodGet, "/v1/inboxes", ""); a.status != http.StatusOK {
-		t.Errorf("another process says %d %s", a.status, a.body)
-	}
+	u.at(beside.rest).wants(http.StatusOK, http.MethodGet, "/v1/inboxes", "")
 
 	n.restore()
 	mended := time.Now()
@@ -248,7 +246,5 @@ func requestCountLocked(t *testing.T) {
 	}
 	asking.Wait()
 	unlock()
-	if a := there.request(http.MethodGet, path, ""); a.status != http.StatusOK {
-		t.Errorf("unlocked: %d %s", a.status, a.body)
-	}
+	there.wants(http.StatusOK, http.MethodGet, path, "")
 }

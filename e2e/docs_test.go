@@ -281,9 +281,7 @@ func goOutput(t *testing.T, args ...string) string {
 }
 
 func testPytest(t *testing.T, n int) {
-	if _, err := exec.LookPath("pytest"); err != nil {
-		t.Skip("needs pytest: install the package python3-pytest")
-	}
+	need(t, "the package python3-pytest", "pytest")
 	kit, err := filepath.Abs(filepath.Join("..", "clients", "python", "src"))
 	must(t, err)
 	p := newProject(t)

@@ -47,11 +47,7 @@ const etcdAddress = "http://127.0.0.1:%d"
 func startReplicated(t *testing.T, settings ...string) *replicated {
 	t.Helper()
 	programs := pgtest.Programs(t)
-	for _, name := range []string{"patroni", "etcd", "haproxy"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("needs patroni, etcd and haproxy (%v): on Debian apt-get install patroni etcd-server haproxy", err)
-		}
-	}
+	need(t, "the packages patroni, etcd-server and haproxy", "patroni", "etcd", "haproxy")
 	r := &replicated{t: t}
 	r.folder = pgtest.NewFolder(t, `for p in *.pid */data/postmaster.pid; do kill -KILL "$(head -n 1 "$p")"; done 2>/dev/null`)
 	r.etcd, r.port = freePort(t), freePort(t)

@@ -90,9 +90,7 @@ func TestTheLastApplicationSaysWhatIsKept(t *testing.T) {
 
 func TestSuspendingTheApplicationStopsNoMail(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("job control needs bash; install it to run this test")
-	}
+	need(t, "it, for job control", "bash")
 	m := newMachine(t)
 	shell := m.command()
 	shell.Path, shell.Args = "", []string{"bash", "--norc", "-c", `set -m; "$0"; echo was suspended; read; fg`, program}

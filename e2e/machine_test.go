@@ -141,3 +141,13 @@ func (m *machine) fails(status int, part string, args ...string) {
 		m.t.Errorf("mayfly %s: status %d, want %d: %q, %q, want %q", strings.Join(args, " "), got, status, stdout, stderr, part)
 	}
 }
+
+// need skips a test where programs are missing, and says what to install.
+func need(t *testing.T, install string, programs ...string) {
+	t.Helper()
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("needs %s (%v): install %s", name, err, install)
+		}
+	}
+}

@@ -337,11 +337,7 @@ func (r reader) follow(b block) {
 // The key for a hosted service is kept in the keyring of the session, where the application finds it.
 func TestDocsHostedService(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"dbus-run-session", "gnome-keyring-daemon"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skip("needs a keyring; to run it: apt-get install dbus gnome-keyring && go test ./e2e -run ", t.Name())
-		}
-	}
+	need(t, "the packages dbus and gnome-keyring", "dbus-run-session", "gnome-keyring-daemon")
 	m, _ := machineWithService(t)
 	runtime, err := os.MkdirTemp("", "run") // short: the names of sockets are
 	must(t, err)

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -23,9 +22,7 @@ func TestClientsOfPOP3(t *testing.T) {
 
 	fetched := func(t *testing.T, program string, args ...string) {
 		t.Helper()
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip("needs " + program + ": install it")
-		}
+		need(t, "it", program)
 		m := m.with("MAYFLY_API_KEY=" + key)
 		m.t = t
 		if got := strings.ReplaceAll(m.mustExec(m.home, program, args...), "\r\n", "\n"); got != mail {
@@ -37,9 +34,7 @@ func TestClientsOfPOP3(t *testing.T) {
 		if command == nil {
 			t.Fatal("docs/service.md has no such example")
 		}
-		if _, err := exec.LookPath("curl"); err != nil {
-			t.Skip("needs curl: install it")
-		}
+		need(t, "it", "curl")
 		fetched(t, "sh", "-c", strings.NewReplacer("ada@inbox.example", address, "127.0.0.1:1100", s.pop3).Replace(command[1])+" --no-progress-meter")
 	})
 	t.Run("Python", func(t *testing.T) {

@@ -75,12 +75,8 @@ func TestTwoProcessesServeOneDatabase(t *testing.T) {
 
 	stranger := newClient(t, p.other.rest, p.m.key(p.one.store, "dev"))
 	taken := `{"username":"shared"}`
-	if a := stranger.request(http.MethodPost, "/v1/inboxes", taken); a.status != http.StatusBadRequest {
-		t.Errorf("another key gets the address: %d %s", a.status, a.body)
-	}
-	if a := stranger.request(http.MethodGet, path, ""); a.status != http.StatusNotFound {
-		t.Errorf("another key sees the inbox: %d %s", a.status, a.body)
-	}
+	stranger.wants(http.StatusBadRequest, http.MethodPost, "/v1/inboxes", taken)
+	stranger.wants(http.StatusNotFound, http.MethodGet, path, "")
 
 	// What one process deletes is gone on the other with the next request, for readers and for
 	// senders.
@@ -88,21 +84,13 @@ func TestTwoProcessesServeOneDatabase(t *testing.T) {
 		username := fmt.Sprintf("short-%d", n)
 		address := here.createInbox(username)
 		path := "/v1/inboxes/" + here.inboxes[address]
-		if a := there.request(http.MethodGet, path, ""); a.status != http.StatusOK {
-			t.Fatalf("made on one, the other says %d %s", a.status, a.body)
-		}
-		if a := here.request(http.MethodDelete, path, ""); a.status != http.StatusOK {
-			t.Fatalf("deleting: %d %s", a.status, a.body)
-		}
-		if a := there.request(http.MethodGet, path, ""); a.status != http.StatusNotFound {
-			t.Errorf("deleted on one, the other says %d %s", a.status, a.body)
-		}
+		there.wants(http.StatusOK, http.MethodGet, path, "")
+		here.wants(http.StatusOK, http.MethodDelete, path, "")
+		there.wants(http.StatusNotFound, http.MethodGet, path, "")
 		if err := smtp.SendMail(p.other.smtp, nil, "a@acme.example", []string{address}, []byte("x\r\n")); refusal(err) != "550 5.1.1" {
 			t.Errorf("deleted on one, mail to the other ends with %v", err)
 		}
-		if a := stranger.request(http.MethodPost, "/v1/inboxes", `{"username":"`+username+`"}`); a.status != http.StatusBadRequest {
-			t.Errorf("another key gets an address that was deleted: %d %s", a.status, a.body)
-		}
+		stranger.wants(http.StatusBadRequest, http.MethodPost, "/v1/inboxes", `{"username":"`+username+`"}`)
 	}
 
 	// Of many requests for one address, on both processes, one succeeds.

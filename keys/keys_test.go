@@ -67,6 +67,13 @@ func (f *fakeKeyring) remove(name string) error {
 	return nil
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // store returns a store in an empty folder with a keyring and an environment.
 func store(t *testing.T, k keyring, environment map[string]string) *Store {
 	t.Helper()
@@ -99,13 +106,9 @@ func TestOrder(t *testing.T) {
 	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) {
 		t.Errorf("without a key: %v", err)
 	}
-	if err := s.Set(ctx, id, key+"-file\n", File); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Set(ctx, id, key+"-file\n", File))
 	expect(key+"-file", "keys.json")
-	if err := s.Set(ctx, id, "  "+key+"-keyring", Keyring); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Set(ctx, id, "  "+key+"-keyring", Keyring))
 	expect(key+"-keyring", "keyring")
 	environment[Variable] = key + "-environment\r\n"
 	expect(key+"-environment", Variable)
@@ -125,9 +128,7 @@ func TestOrder(t *testing.T) {
 func TestKeyBelongsToOneServiceAndProfile(t *testing.T) {
 	for _, place := range []Place{Keyring, File} {
 		s := store(t, &fakeKeyring{keys: map[string]string{}}, nil)
-		if err := s.Set(t.Context(), id, key, place); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Set(t.Context(), id, key, place))
 		for _, same := range []string{"https://mail.example/", "HTTPS://Mail.Example", "https://mail.example:443"} {
 			if k, err := s.Resolve(t.Context(), ID{"default", same}); err != nil || k.Secret.Reveal() != key {
 				t.Errorf("%s: %v", same, err)
@@ -173,9 +174,7 @@ func TestKeyringThatHangs(t *testing.T) {
 		if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
 			t.Errorf("Set: %v", err)
 		}
-		if err := s.Set(t.Context(), id, key, File); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Set(t.Context(), id, key, File))
 		if k, err := s.Resolve(t.Context(), id); err != nil || k.Secret.Reveal() != key {
 			t.Errorf("the file behind it: %v", err)
 		}
@@ -207,9 +206,7 @@ func TestKeyringThatFails(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	s := store(t, nil, nil)
-	if err := s.Set(t.Context(), id, key, File); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Set(t.Context(), id, key, File))
 	path := s.file.path()
 	if runtime.GOOS != "windows" {
 		for path, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
@@ -218,20 +215,14 @@ func TestFile(t *testing.T) {
 			}
 		}
 		for _, mode := range []os.FileMode{0o644, 0o640, 0o604, 0o660} {
-			if err := os.Chmod(path, mode); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chmod(path, mode))
 			if _, err := s.Resolve(t.Context(), id); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 				t.Errorf("mode %o: %v", mode, err)
 			}
 		}
-		if err := os.Chmod(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(path, 0o600))
 	}
-	if err := os.WriteFile(path, []byte(`{"keys":[{"key":"`+key), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(`{"keys":[{"key":"`+key), 0o600))
 	if _, err := s.Resolve(t.Context(), id); err == nil || !strings.Contains(err.Error(), "damaged") || strings.Contains(err.Error(), key) {
 		t.Errorf("damaged: %v", err)
 	}
@@ -296,9 +287,7 @@ func TestKeyringIsAskedOnlyWhereThereIsASessionBus(t *testing.T) {
 		t.Skip("the keyring of this system needs no bus")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "bus"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "bus"), nil, 0o600))
 	for _, c := range []struct {
 		bus, dir string
 		want     bool

@@ -23,23 +23,17 @@ func onSessionBus(t *testing.T, name, prepare string, arguments ...string) {
 		}
 	}
 	home, err := os.MkdirTemp("", "keys") // short: the names of sockets are
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(home) })
 	run := filepath.Join(home, "run")
-	if err := os.Mkdir(run, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(run, 0o700))
 	arguments = append(arguments, "--", "bash", "-euc", prepare+"\n"+`exec "$0" -test.run="$1" -test.v`, os.Args[0], "^"+t.Name()+"$")
 	c := exec.CommandContext(t.Context(), "dbus-run-session", arguments...)
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + run, "LANG=C.UTF-8", scene + "=" + name}
 	c.WaitDelay = time.Second
 	output, err := c.CombinedOutput()
 	t.Logf("%s", output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func needKeyringDaemon(t *testing.T) {
@@ -67,9 +61,7 @@ func TestSecretService(t *testing.T) {
 		t.Errorf("TryKeyring: %v", err)
 	}
 	for _, value := range []string{key, key + "-changed"} {
-		if err := s.Set(ctx, id, value, Keyring); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Set(ctx, id, value, Keyring))
 		if k, err := s.Resolve(ctx, id); err != nil || k.Secret.Reveal() != value || k.Source != "the keyring" {
 			t.Errorf("Resolve: %v, %v", k, err)
 		}
@@ -127,9 +119,7 @@ func TestSessionBusWithoutSecretService(t *testing.T) {
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`
-		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(config, []byte(text), 0o600))
 		onSessionBus(t, "empty", "", "--config-file="+config)
 		return
 	}

@@ -183,8 +183,7 @@ func TestCatchAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Enterprise, service.Options{CatchAll: "new", CatchAllTTL: 2 * time.Minute})
-		_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
-		must(t, err)
+		other := createKey(t, s)
 		inboxOf := func(address string) service.Inbox {
 			t.Helper()
 			r, err := s.Recipient(t.Context(), address)
@@ -322,8 +321,7 @@ func TestUnlimited(t *testing.T) {
 		deliver(t, s, plainMail, in.Address)
 	}
 
-	_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
-	must(t, err)
+	other := createKey(t, s)
 	if q, err := s.Allow(t.Context(), other); err != nil || q.Limit == 0 {
 		t.Errorf("another key has the quota %+v, %v", q, err)
 	}

@@ -151,8 +151,7 @@ func TestAddressStaysWithItsKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
-		_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
-		must(t, err)
+		other := createKey(t, s)
 		first := create(t, s, k, "ci")
 		deliver(t, s, plainMail, first.Address)
 		must(t, s.DeleteInbox(t.Context(), k, first.ID))

@@ -142,8 +142,7 @@ func TestRateLimit(t *testing.T) {
 		if q.Remaining != 0 || q.Reset != 30*time.Second || retryAfter(err) != 30*time.Second {
 			t.Errorf("refused with %+v and %v", q, retryAfter(err))
 		}
-		_, other, err := s.CreateKey(ctx, "other", service.Dev)
-		must(t, err)
+		other := createKey(t, s)
 		_, err = s.Allow(ctx, other)
 		must(t, err)
 

@@ -59,6 +59,14 @@ func wantCode(t *testing.T, err error, code service.Code) {
 // failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }
 
+// createKey returns another key.
+func createKey(t *testing.T, s *service.Service) service.Key {
+	t.Helper()
+	_, k, err := s.CreateKey(t.Context(), "other", service.Dev)
+	must(t, err)
+	return k
+}
+
 func create(t *testing.T, s *service.Service, k service.Key, username string) service.Inbox {
 	t.Helper()
 	in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: username})

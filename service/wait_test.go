@@ -72,8 +72,7 @@ func TestWaitInboxes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
-		_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
-		must(t, err)
+		other := createKey(t, s)
 		stop := run(t, s)
 		var in service.Inbox
 		foreign := create(t, s, other, "foreign")
@@ -97,7 +96,7 @@ func TestWaitInboxes(t *testing.T) {
 				t.Errorf("%s: %+v", change.name, got)
 			}
 		}
-		_, err = s.CreateInbox(t.Context(), k, service.NewInbox{TTL: 2 * time.Minute})
+		_, err := s.CreateInbox(t.Context(), k, service.NewInbox{TTL: 2 * time.Minute})
 		must(t, err)
 		_, version, err := s.Inboxes(t.Context(), k)
 		must(t, err)

@@ -79,9 +79,7 @@ func TestASlowServiceIsNotLive(t *testing.T) {
 		run(t, server, watch.Options{}, 5, func(s *screen) {
 			s.watcher.SetView([]string{s.inboxes[0].ID})
 			s.pass(time.Minute)
-			if n := len(s.find(watch.Behind, -1)); n != 0 {
-				t.Errorf("extensions %v: %d Behind while all is well", server.Extensions, n)
-			}
+			s.wants(0, watch.Behind, -1)
 			s.server.SetDelay(20 * time.Second)
 			s.watcher.Refresh(s.inboxes[0].ID)
 			s.pass(15 * time.Second)
@@ -195,15 +193,9 @@ func TestALimitIsOverWithTheNextGoodAnswer(t *testing.T) {
 		s.pass(time.Until(failed[0].RetryAt) / 2)
 		s.deliver(0, "hello")
 		s.pass(0)
-		if n := len(s.find(watch.Arrived, 0)); n != 1 {
-			t.Errorf("%d Arrived by the long poll from before", n)
-		}
-		if n := len(s.find(watch.Recovered, -1)); n != 0 {
-			t.Error("it recovered before anything was asked again")
-		}
+		s.wants(1, watch.Arrived, 0)
+		s.wants(0, watch.Recovered, -1)
 		s.pass(time.Until(failed[0].RetryAt))
-		if n := len(s.find(watch.Recovered, -1)); n != 1 {
-			t.Errorf("%d Recovered at the time of the next request", n)
-		}
+		s.wants(1, watch.Recovered, -1)
 	})
 }

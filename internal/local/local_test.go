@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/smtp"
 	"os"
@@ -361,34 +360,6 @@ func TestItsProgramIsRemoved(t *testing.T) {
 	if got := subjects(t, s.State); got != "hello" {
 		t.Errorf("arrived: %q", got)
 	}
-}
-
-func TestNotRunning(t *testing.T) {
-	t.Parallel()
-	o := options(t)
-	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
-		t.Errorf("in no folder: %v", err)
-	}
-	must(t, os.Mkdir(o.DataDir, 0o700))
-	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
-		t.Errorf("in an empty folder: %v", err)
-	}
-	if err := local.Stop(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
-		t.Errorf("stopped: %v", err)
-	}
-}
-
-func TestATakenPortIsReplaced(t *testing.T) {
-	t.Parallel()
-	o := options(t)
-	l, err := net.Listen("tcp", o.SMTP)
-	must(t, err)
-	defer l.Close()
-	s := open(t, o)
-	if s.SMTPAddr == o.SMTP || !strings.Contains(s.Moved(), "SMTP moved to "+s.SMTPAddr+" ("+o.SMTP+": ") || strings.Contains(s.Moved(), "API") {
-		t.Errorf("state %+v: %s", s.State, s.Moved())
-	}
-	send(t, s.State, "a@b.example", "hello")
 }
 
 func TestFilesAreForTheirOwnerOnly(t *testing.T) {

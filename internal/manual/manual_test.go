@@ -41,9 +41,7 @@ func TestTopics(t *testing.T) {
 		}
 		topic := topics[n]
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !strings.HasPrefix(string(text), "# "+topic.Title+"\n\n"+topic.Summary+"\n\n") {
 			t.Errorf("%s: want a title and a one-line summary, have %+v", file, topic)
 		}
@@ -59,15 +57,11 @@ func TestTopics(t *testing.T) {
 func TestPagesFitTheirWidth(t *testing.T) {
 	for _, topic := range Topics() {
 		source, err := page(topic.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, width := range []int{minWidth, 40, 66, 80, 120} {
 			t.Run(fmt.Sprintf("%s/%d", topic.Name, width), func(t *testing.T) {
 				lines, err := Render(topic.Name, width, colors)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for n, line := range lines {
 					if w := ansi.StringWidth(line); w > width {
 						t.Errorf("line %d is %d wide: %q", n, w, line)
@@ -77,9 +71,7 @@ func TestPagesFitTheirWidth(t *testing.T) {
 					}
 				}
 				plain, err := Render(topic.Name, width, Style{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if text := strings.Join(plain, "\n"); strings.ContainsAny(text, "\x1b\a\r\t"+hyphen) {
 					t.Errorf("a plain page has control characters: %q", text[:300])
 				} else if text != ansi.Strip(strings.Join(lines, "\n")) {
@@ -92,6 +84,13 @@ func TestPagesFitTheirWidth(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -120,27 +119,21 @@ func open(line string) bool {
 func TestLinksLeadToPages(t *testing.T) {
 	links := regexp.MustCompile(`\]\(([^):#]+)[^)]*\)`)
 	guides, err := filepath.Glob("../../docs/guides/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, topic := range Topics() {
 		folder := "."
 		if slices.Contains(guides, "../../docs/guides/"+topic.Name+".md") {
 			folder = "guides"
 		}
 		text, err := page(topic.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, link := range links.FindAllStringSubmatch(text, -1) {
 			if _, err := docs.Pages.Open(path.Join(folder, link[1])); err != nil {
 				t.Errorf("%s links to %s: %v", topic.Name, link[1], err)
 			}
 		}
 		plain, err := Render(topic.Name, 80, Style{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if strings.Contains(strings.Join(plain, "\n"), ".md)") {
 			t.Errorf("%s shows a link to a file", topic.Name)
 		}
@@ -155,9 +148,7 @@ func TestColours(t *testing.T) {
 		s := colors
 		s.Profile = profile
 		lines, err := Render("ci", 80, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text := strings.Join(lines, "\n")
 		if !strings.Contains(text, sequence) {
 			t.Errorf("%v: no %q in %q", profile, sequence, text[:300])

@@ -47,6 +47,13 @@ type service struct {
 	sent   api.Message
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func serve(t *testing.T, o apitest.Options, m apitest.Mail) service {
 	s := service{Server: apitest.New(o)}
 	s.client = s.Client(api.Options{Retries: -1})
@@ -62,9 +69,7 @@ func serve(t *testing.T, o apitest.Options, m apitest.Mail) service {
 
 func (s service) summary(t *testing.T) api.Summary {
 	list, err := s.client.Messages(t.Context(), s.inbox.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list.Messages[0]
 }
 
@@ -145,14 +150,10 @@ func TestABodyIsNotReadAgainForTheRawForm(t *testing.T) {
 			s := serve(t, apitest.Options{Extensions: true}, apitest.Mail{Text: parsed.Text, HTML: parsed.HTML, Raw: []byte(text)})
 			defer s.Close()
 			object, err := message.FetchObject(t.Context(), s.client, s.inbox.ID, s.sent.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			before := object.Mail().Document()
 			m, err := object.WithRaw(t.Context(), s.client)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			opened := m.Mail()
 			if (opened.Document() == before) != same || m.Mail() != opened {
 				t.Errorf("%q: the document is the same: %v, want %v", text, !same, same)
@@ -179,9 +180,7 @@ func TestTheContentOfAttachments(t *testing.T) {
 
 func TestAReportHasNoNullLists(t *testing.T) {
 	text, err := json.Marshal(message.New("", api.Message{Text: "nothing of note", Raw: json.RawMessage(`{"id":"msg_1"}`)}).Report(40))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, part := range []string{`{"message":{"id":"msg_1"},"rendered":"nothing of note"`, `"code":null`, `"link":null`, `"links":[]`, `"checks":[`} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%s is not in %s", part, text)

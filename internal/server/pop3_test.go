@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,38 +29,27 @@ func TestPOP3(t *testing.T) {
 	in, err := s.Service().CreateInbox(t.Context(), key, service.NewInbox{})
 	must(t, err)
 
-	conn, plain := behind(t, s.POP3Addr(), "203.0.113.1")
-	wantLine(t, plain, "+OK ")
-	_, another := behind(t, s.POP3Addr(), "203.0.113.1")
-	wantLine(t, another, "-ERR [SYS/TEMP] Too many connections")
-	_, err = io.WriteString(conn, "STLS\r\n")
-	must(t, err)
-	wantLine(t, plain, "+OK ")
-	secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
-	replies := bufio.NewReader(secure)
-	say := func(line, want string) {
+	// login connects over TLS and tries keys, each of which is answered as wanted.
+	login := func(client string, keysAndReplies ...string) {
 		t.Helper()
-		_, err := io.WriteString(secure, line+"\r\n")
-		must(t, err)
-		wantLine(t, replies, want)
+		conn, plain := behind(t, s.POP3Addr(), client)
+		wantLine(t, plain, "+OK ")
+		_, another := behind(t, s.POP3Addr(), client)
+		wantLine(t, another, "-ERR [SYS/TEMP] Too many connections")
+		must(t, failure(io.WriteString(conn, "STLS\r\n")))
+		wantLine(t, plain, "+OK ")
+		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+		defer secure.Close()
+		replies := bufio.NewReader(secure)
+		for pair := range slices.Chunk(keysAndReplies, 2) {
+			must(t, failure(io.WriteString(secure, "USER "+in.Address+"\r\n")))
+			wantLine(t, replies, "+OK ")
+			must(t, failure(io.WriteString(secure, "PASS "+pair[0]+"\r\n")))
+			wantLine(t, replies, pair[1])
+		}
 	}
-	login := func(key, want string) {
-		t.Helper()
-		say("USER "+in.Address, "+OK ")
-		say("PASS "+key, want)
-	}
-	login("wrong", "-ERR [AUTH]")
-	login(secret, "-ERR [SYS/TEMP] Too many wrong keys")
-	must(t, secure.Close())
-
-	conn, plain = behind(t, s.POP3Addr(), "203.0.113.2")
-	wantLine(t, plain, "+OK ")
-	_, err = io.WriteString(conn, "STLS\r\n")
-	must(t, err)
-	wantLine(t, plain, "+OK ")
-	secure = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
-	replies = bufio.NewReader(secure)
-	login(secret, "+OK 0 messages")
+	login("203.0.113.1", "wrong", "-ERR [AUTH]", secret, "-ERR [SYS/TEMP] Too many wrong keys")
+	login("203.0.113.2", secret, "+OK 0 messages")
 
 	_, metrics := get(t, http.DefaultClient, "http://"+s.MetricsAddr()+"/metrics")
 	for _, want := range []string{"mayfly_pop3_logins_total 1", "mayfly_pop3_logins_refused_total 2", "mayfly_pop3_messages_total 0", "mayfly_pop3_connections "} {

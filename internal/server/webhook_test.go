@@ -88,8 +88,7 @@ func TestWebhooks(t *testing.T) {
 			var owners []*api.Client
 			for _, name := range []string{"one", "two"} {
 				owner := newClient(t, s)
-				_, err := owner.CreateInbox(t.Context(), api.CreateInbox{Username: name})
-				must(t, err)
+				must(t, failure(owner.CreateInbox(t.Context(), api.CreateInbox{Username: name})))
 				owners = append(owners, owner)
 			}
 			hostile := "From: =?utf-8?q?=1B[31m=E2=80=AE?= <a@b.example>\r\nSubject: <b>\xff\x1b]0;x\x07 =?utf-8?q?=01=0D=0A?= \u2028\r\n\r\nx\r\n"

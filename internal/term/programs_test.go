@@ -19,9 +19,7 @@ func programs(t *testing.T, scripts map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700))
 	}
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	t.Setenv("DIR", dir)
@@ -39,9 +37,7 @@ func read(t *testing.T, path ...string) string {
 
 func fifo(t *testing.T, path ...string) {
 	t.Helper()
-	if err := syscall.Mkfifo(filepath.Join(path...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(filepath.Join(path...), 0o600))
 }
 
 const keep = `{ echo "$@"; cat; } > "$DIR/${0##*/}.got"`
@@ -114,9 +110,7 @@ func TestAHelperThatDoesNotAnswerIsKilled(t *testing.T) {
 		ended <- err
 	}()
 	pid, err := strconv.Atoi(strings.TrimSpace(read(t, dir, "started")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("it copied")
@@ -175,9 +169,7 @@ func TestAnOpenerThatFailsIsAnError(t *testing.T) {
 func TestAnOpenerHasASessionOfItsOwn(t *testing.T) {
 	record := `ps -o sid= -p $$ > "$DIR/session"; echo $$ > "$DIR/pid"`
 	dir := programs(t, map[string]string{"xdg-open": record, "open": record})
-	if err := (Env{}).Open("https://a.example"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (Env{}).Open("https://a.example"))
 	if session, pid := strings.TrimSpace(read(t, dir, "session")), strings.TrimSpace(read(t, dir, "pid")); session != pid && runtime.GOOS == "linux" {
 		t.Errorf("the opener %s is in session %s", pid, session)
 	}

@@ -52,6 +52,13 @@ type terminal struct {
 	said        string
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func start(t *testing.T, environ []string, command ...string) *terminal {
 	t.Helper()
 	screen, tty, err := pty.Open()
@@ -60,17 +67,13 @@ func start(t *testing.T, environ []string, command ...string) *terminal {
 	}
 	t.Cleanup(func() { _, _ = screen.Close(), tty.Close() })
 	before, err := term.GetState(int(tty.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // else each program takes a second to end
 	cmd.Env = append(cmd.Env, environ...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	return &terminal{t, screen, tty, before, cmd, ""}
 }
 
@@ -101,9 +104,7 @@ func (p *terminal) ends() {
 func self(t *testing.T) (foreground, inBackground []string) {
 	t.Helper()
 	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return []string{path}, []string{"/bin/sh", "-c", `set -m; "$0" & wait`, path}
 }
 
@@ -172,9 +173,7 @@ func TestSizeOfATerminal(t *testing.T) {
 		{pty.Winsize{Cols: 80, Rows: 24}, Size{Columns: 80, Rows: 24}},
 		{pty.Winsize{Cols: 80, Rows: 24, X: 805, Y: 480}, Size{80, 24, 10, 20}},
 	} {
-		if err := pty.Setsize(tty, &c.size); err != nil {
-			t.Fatal(err)
-		}
+		must(t, pty.Setsize(tty, &c.size))
 		if got := SizeOf(tty); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c.size, got, c.want)
 		}

@@ -73,9 +73,7 @@ func TestMailBeforeTheEndOfItsInbox(t *testing.T) {
 		}
 	}
 	for in, want := range map[service.Inbox]int{ending: 1, other: 3} {
-		if n := len(messages(t, s, in)); n != want {
-			t.Errorf("%s has %d messages, want %d", in.ID, n, want)
-		}
+		wantMessages(t, s, in, want)
 	}
 	if n := count(t, s, "SELECT emails FROM owners"); n != 4 {
 		t.Errorf("the key has %d messages", n)
@@ -170,9 +168,7 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 				case 1, 2:
 					want = 2
 				}
-				if n := len(messages(t, s, in)); n != want {
-					t.Errorf("%s has %d messages, want %d", in.ID, n, want)
-				}
+				wantMessages(t, s, in, want)
 			}
 		})
 	}

@@ -109,9 +109,7 @@ func TestCommitsInTwoPhases(t *testing.T) {
 			return deliverTo(ctx, s, "x", in, inboxes[other])
 		})
 		for _, in := range []service.Inbox{inboxes[0], inboxes[other]} {
-			if n := len(messages(t, s, in)); n != 2+2*copyFrom {
-				t.Errorf("at node %d: %s has %d messages, want %d", node, in.ID, n, 2+2*copyFrom)
-			}
+			wantMessages(t, s, in, 2+2*copyFrom)
 		}
 		wants("deleting inboxes", false, func(in service.Inbox) error { return s.DeleteInbox(ctx, in.KeyID, in.ID) })
 	}

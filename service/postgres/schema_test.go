@@ -68,6 +68,13 @@ func messages(t *testing.T, s *Store, in service.Inbox) []service.Summary {
 	return list
 }
 
+func wantMessages(t *testing.T, s *Store, in service.Inbox, n int) {
+	t.Helper()
+	if got := len(messages(t, s, in)); got != n {
+		t.Errorf("%s has %d messages, want %d", in.ID, got, n)
+	}
+}
+
 // Of processes that start at the same time, one makes the tables.
 func TestSchemaIsMadeOnce(t *testing.T) {
 	t.Parallel()

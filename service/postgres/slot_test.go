@@ -35,10 +35,12 @@ func TestSlotOf(t *testing.T) {
 	}
 }
 
-// partitions returns the number of tables of the slots in 2030.
-func partitions(t *testing.T, s *Store) int {
+// wantPartitions fails unless there are n tables of the slots in 2030.
+func wantPartitions(t *testing.T, s *Store, n int) {
 	t.Helper()
-	return count(t, s, "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^(messages|bodies)_[hd]2030'")
+	if got := count(t, s, "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^(messages|bodies)_[hd]2030'"); got != n {
+		t.Errorf("%d tables of slots are left, want %d", got, n)
+	}
 }
 
 func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
@@ -48,32 +50,22 @@ func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
 	for _, in := range []service.Inbox{short, long} {
 		check(t, deliver(t.Context(), s, in, "x"))
 	}
-	if n := partitions(t, s); n != 4 {
-		t.Fatalf("%d tables of slots, want 4", n)
-	}
+	wantPartitions(t, s, 4)
 	sweep := func(now time.Time) {
 		t.Helper()
 		check(t, failure(s.Sweep(t.Context(), now, 100)))
 	}
 	over := slotOf(short).ends().Add(dropAfter)
 	sweep(over.Add(-time.Millisecond))
-	if n := partitions(t, s); n != 4 {
-		t.Errorf("%d tables are left before the slot is over, want 4", n)
-	}
+	wantPartitions(t, s, 4)
 	// An interrupted drop is completed.
 	table := "messages" + slotOf(short).suffix()
 	execute(t, s.pool, "ALTER TABLE messages DETACH PARTITION "+table+" CONCURRENTLY")
 	sweep(over)
-	if n := partitions(t, s); n != 2 {
-		t.Errorf("%d tables are left, want 2", n)
-	}
-	if n := len(messages(t, s, long)); n != 1 {
-		t.Errorf("an inbox that lives on has %d messages, want 1", n)
-	}
+	wantPartitions(t, s, 2)
+	wantMessages(t, s, long, 1)
 	sweep(slotOf(long).ends().Add(dropAfter))
-	if n := partitions(t, s); n != 0 {
-		t.Errorf("%d tables are left when all is over", n)
-	}
+	wantPartitions(t, s, 0)
 	// The slot is created again when it is needed.
 	again := create(t, s, 3, time.Minute)
 	if err := deliver(t.Context(), s, again, "x"); err != nil || len(messages(t, s, again)) != 1 {
@@ -114,15 +106,11 @@ func TestSlotsInUseAreDroppedLater(t *testing.T) {
 		}
 	}
 	sweep()
-	if n := partitions(t, s); n != 2 {
-		t.Fatalf("%d tables are left while they are read, want 2", n)
-	}
+	wantPartitions(t, s, 2)
 	create(t, s, 2, time.Minute) // in a slot that is over earlier
 	execute(t, backup, "COMMIT")
 	sweep()
-	if n := partitions(t, s); n != 0 {
-		t.Errorf("%d tables are left when nobody reads them", n)
-	}
+	wantPartitions(t, s, 0)
 }
 
 func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
@@ -140,9 +128,7 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	execute(t, s.pool, "UPDATE inboxes SET messages = $2 WHERE id = $1", in.ID, in.Messages)
 	check(t, deliver(t.Context(), s, keep, "x"))
 	check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
-	if n := len(messages(t, s, in)); n != 0 {
-		t.Errorf("a deleted inbox lists %d messages", n)
-	}
+	wantMessages(t, s, in, 0)
 	check(t, failure(s.Sweep(t.Context(), day, 100)))
 	if n := count(t, s, "SELECT count(*) FROM messages"); n != 1 {
 		t.Errorf("%d messages are left in the database, want the other inbox's 1", n)

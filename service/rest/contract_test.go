@@ -23,8 +23,7 @@ const sampleMail = "From: Ada Lovelace <ada@engine.example>\r\n" +
 
 func TestInboxFromCreationToDeletion(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 
 	created := srv.call(t, key, "POST", "/v1/inboxes", `{"domain":"two.test","username":"Sign.Up+1","ttl":600}`)
 	in := decode[struct {
@@ -51,19 +50,14 @@ func TestInboxFromCreationToDeletion(t *testing.T) {
 		t.Errorf("deleted: %s", a.body)
 	}
 	for _, gone := range []string{path, path + "/messages"} {
-		if a := srv.call(t, key, "GET", gone, ""); a.status != http.StatusNotFound {
-			t.Errorf("GET %s after the deletion: %d", gone, a.status)
-		}
+		srv.wants(t, http.StatusNotFound, key, "GET", gone, "")
 	}
-	if a := srv.call(t, key, "DELETE", path, ""); a.status != http.StatusNotFound {
-		t.Errorf("second deletion: %d", a.status)
-	}
+	srv.wants(t, http.StatusNotFound, key, "DELETE", path, "")
 }
 
 func TestInboxDefaults(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	for _, body := range []string{"", "{}", " \n"} {
 		in := decode[map[string]any](t, srv.call(t, key, "POST", "/v1/inboxes", body), http.StatusCreated)
 		if !strings.HasSuffix(in["email"].(string), "@one.test") || in["ttl"] != 3600.0 {
@@ -71,15 +65,12 @@ func TestInboxDefaults(t *testing.T) {
 		}
 	}
 	// Without a content type a body is JSON too.
-	if a := srv.call(t, key, "POST", "/v1/inboxes", "{}", "Content-Type:"); a.status != http.StatusCreated {
-		t.Errorf("without a content type: %d", a.status)
-	}
+	srv.wants(t, http.StatusCreated, key, "POST", "/v1/inboxes", "{}", "Content-Type:")
 }
 
 func TestMessage(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	in := srv.newInbox(t, key)
 	srv.deliver(t, in.Email, sampleMail)
 
@@ -147,8 +138,7 @@ func TestMessageIsReadOnceForItsAttachments(t *testing.T) {
 // A large message has the same JSON as a small one.
 func TestLargeMessage(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	in := srv.newInbox(t, key)
 	text := strings.Repeat("\x00\x01\"\\ä☃𝄞<b>\u2028\x7f", 1<<17)
 	srv.deliver(t, in.Email, "Subject: \"text\":\"\",\"html\":\"\"\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"+
@@ -166,8 +156,7 @@ func TestLargeMessage(t *testing.T) {
 
 func TestRawMessageOnlyWhenPreferred(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	_, path := srv.newMessage(t, key, sampleMail)
 
 	plain := srv.call(t, key, "GET", path, "")
@@ -190,8 +179,7 @@ func TestRawMessageOnlyWhenPreferred(t *testing.T) {
 
 func TestEveryGetIsTagged(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Startup)
+	srv, key := newServerAndKey(t, service.Startup)
 	in := srv.newInbox(t, key)
 	srv.deliver(t, in.Email, sampleMail)
 	message := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
@@ -220,15 +208,11 @@ func TestEveryGetIsTagged(t *testing.T) {
 	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages"} {
 		etag := srv.call(t, key, "GET", path, "").header.Get("ETag")
 		srv.deliver(t, in.Email, sampleMail)
-		if a := srv.call(t, key, "GET", path, "", "If-None-Match: "+etag); a.status != http.StatusOK {
-			t.Errorf("%s after a delivery: %d", path, a.status)
-		}
+		srv.wants(t, http.StatusOK, key, "GET", path, "", "If-None-Match: "+etag)
 	}
 	etag := srv.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
 	srv.call(t, key, "DELETE", srv.newInbox(t, key).path(), "")
-	if a := srv.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+etag); a.status != http.StatusOK {
-		t.Errorf("inboxes after a creation and a deletion: %d", a.status)
-	}
+	srv.wants(t, http.StatusOK, key, "GET", "/v1/inboxes", "", "If-None-Match: "+etag)
 }
 
 // catching is a service whose keys all get the inboxes of unknown addresses.
@@ -256,8 +240,7 @@ func TestCatchAllIsSaidWithTheListOfInboxes(t *testing.T) {
 
 func TestPaging(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Startup)
+	srv, key := newServerAndKey(t, service.Startup)
 	in := srv.newInbox(t, key)
 	for i := range 7 {
 		srv.deliver(t, in.Email, fmt.Sprintf("Subject: %d\r\n\r\n", i))
@@ -290,8 +273,7 @@ func TestPaging(t *testing.T) {
 // A list of several parts is sent as it is read.
 func TestLongList(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Enterprise)
+	srv, key := newServerAndKey(t, service.Enterprise)
 	in := srv.newInbox(t, key)
 	const n = 2001
 	to, err := srv.service.Recipient(t.Context(), in.Email)

@@ -152,23 +152,17 @@ func TestOptionsOfTheServer(t *testing.T) {
 // A body of exactly the limit is accepted, one byte more is refused.
 func TestBodyAtItsLimit(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	body := `{"ttl":600` + strings.Repeat(" ", 64<<10-11) + `}`
-	if a := srv.call(t, key, "POST", "/v1/inboxes", body); a.status != http.StatusCreated {
-		t.Errorf("%d bytes: %d %s", len(body), a.status, a.body)
-	}
-	if a := srv.call(t, key, "POST", "/v1/inboxes", " "+body); a.status != http.StatusBadRequest {
-		t.Errorf("%d bytes: %d", len(body)+1, a.status)
-	}
+	srv.wants(t, http.StatusCreated, key, "POST", "/v1/inboxes", body)
+	srv.wants(t, http.StatusBadRequest, key, "POST", "/v1/inboxes", " "+body)
 }
 
 // What follows a body with two lengths is not taken for a request: to a proxy it may be part of the
 // body.
 func TestNoRequestIsSmuggledInABody(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	c, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
 	must(t, err)
 	defer c.Close()
@@ -184,8 +178,7 @@ func TestNoRequestIsSmuggledInABody(t *testing.T) {
 // The log contains neither keys nor bodies.
 func TestLogIsDiscreet(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	in := srv.newInbox(t, key)
 	srv.deliver(t, in.Email, sampleMail)
 	id := get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
@@ -206,12 +199,9 @@ func TestLogIsDiscreet(t *testing.T) {
 // Two keys count as none, even if they are valid: a proxy may have checked either.
 func TestTwoKeysAreNone(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	for _, second := range []string{key, "mf_other"} {
-		if a := srv.call(t, key, "GET", "/v1/inboxes", "", "X-API-Key: "+second); a.status != http.StatusUnauthorized {
-			t.Errorf("%d: %s", a.status, a.body)
-		}
+		srv.wants(t, http.StatusUnauthorized, key, "GET", "/v1/inboxes", "", "X-API-Key: "+second)
 	}
 }
 

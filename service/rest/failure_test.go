@@ -59,9 +59,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("header %v", a.header)
 			}
 			// The next request is answered.
-			if a := srv.call(t, key, "GET", "/healthz", ""); a.status != http.StatusOK {
-				t.Errorf("afterwards: %d", a.status)
-			}
+			srv.wants(t, http.StatusOK, key, "GET", "/healthz", "")
 		})
 	}
 }
@@ -101,9 +99,7 @@ func TestReadinessFails(t *testing.T) {
 		if log := srv.log.String(); !strings.Contains(log, test.logged) {
 			t.Errorf("the log does not say why: %s", log)
 		}
-		if a := srv.call(t, "", "GET", "/healthz", ""); a.status != http.StatusOK {
-			t.Errorf("the process itself: %d", a.status)
-		}
+		srv.wants(t, http.StatusOK, "", "GET", "/healthz", "")
 	}
 }
 

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,9 +21,7 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 	srv.deliver(t, in.Email, sampleMail)
 	message := get[messages](t, srv, theirs, in.path()+"/messages").Messages[0].ID
 	etag := srv.call(t, theirs, "GET", in.path()+"/messages", "").header.Get("ETag")
-	if a := srv.call(t, theirs, "DELETE", never.path(), ""); a.status != http.StatusOK {
-		t.Fatal(a.status)
-	}
+	srv.wants(t, http.StatusOK, theirs, "DELETE", never.path(), "")
 
 	for _, test := range []struct{ method, path string }{
 		{"GET", ""},
@@ -41,7 +40,7 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 				a.header.Del("Date")
 				a.header.Del("RateLimit")
 			}
-			if there.status != http.StatusNotFound || there.status != not.status || there.body != not.body || !sameHeader(there.header, not.header) {
+			if there.status != http.StatusNotFound || there.status != not.status || there.body != not.body || !reflect.DeepEqual(there.header, not.header) {
 				t.Errorf("%s %s %v: %+v, but %+v for one that does not exist", test.method, test.path, fields, there, not)
 			}
 		}
@@ -49,33 +48,15 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 	if list := get[map[string]any](t, srv, mine, "/v1/inboxes"); list["total"] != 0.0 {
 		t.Errorf("inboxes %v", list)
 	}
-	if a := srv.call(t, theirs, "GET", in.path(), ""); a.status != http.StatusOK {
-		t.Errorf("its owner gets %d", a.status)
-	}
+	srv.wants(t, http.StatusOK, theirs, "GET", in.path(), "")
 
 	// The cache of answers makes no difference.
 	get[map[string]any](t, srv, theirs, in.path()+"/messages/"+message)
-	if a := srv.call(t, mine, "GET", in.path()+"/messages/"+message, ""); a.status != http.StatusNotFound {
-		t.Errorf("after its owner read it: %d", a.status)
-	}
+	srv.wants(t, http.StatusNotFound, mine, "GET", in.path()+"/messages/"+message, "")
 	// Nor can a message be read through another inbox.
 	own := srv.newInbox(t, mine)
 	srv.deliver(t, own.Email, sampleMail)
-	if a := srv.call(t, mine, "GET", own.path()+"/messages/"+message, ""); a.status != http.StatusNotFound {
-		t.Errorf("through an inbox of its own: %d", a.status)
-	}
-}
-
-func sameHeader(a, b http.Header) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name := range a {
-		if strings.Join(a[name], "\n") != strings.Join(b[name], "\n") {
-			return false
-		}
-	}
-	return true
+	srv.wants(t, http.StatusNotFound, mine, "GET", own.path()+"/messages/"+message, "")
 }
 
 // Another key's mail and inboxes do not end a long poll.
@@ -96,8 +77,7 @@ func TestLongPollIgnoresOtherKeys(t *testing.T) {
 
 func TestRateLimitIsExact(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	const limit = 60
 	var ok, limited atomic.Int64
 	var clients sync.WaitGroup

@@ -28,8 +28,7 @@ func (srv *testServer) longPoll(t *testing.T, key, path, etag string) <-chan ans
 
 func TestLongPollAnswersADelivery(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	in, other := srv.newInbox(t, key), srv.newInbox(t, key)
 	path := in.path() + "/messages"
 	etag := srv.call(t, key, "GET", path, "").header.Get("ETag")
@@ -101,8 +100,7 @@ func TestBoundsOfLongPolls(t *testing.T) {
 // A client that leaves while its body is still coming would go unnoticed.
 func TestRequestWithABodyDoesNotWait(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	a := srv.call(t, key, "GET", "/v1/inboxes", "{}", "If-None-Match: *", "Prefer: wait=50")
 	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
 		t.Errorf("%d %v", a.status, a.header)

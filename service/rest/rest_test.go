@@ -38,6 +38,13 @@ func newTestServer(t testing.TB, o rest.Options) *testServer {
 	return newTestServerFor(t, o, func(s *service.Service) rest.Service { return s })
 }
 
+// newServerAndKey serves a fresh service and makes a key.
+func newServerAndKey(t testing.TB, plan service.Plan) (srv *testServer, key string) {
+	t.Helper()
+	srv = newTestServer(t, rest.Options{})
+	return srv, srv.key(t, plan)
+}
+
 // newTestServerFor serves what between makes of a fresh service.
 func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Service) rest.Service) *testServer {
 	t.Helper()
@@ -165,6 +172,14 @@ func (srv *testServer) call(t testing.TB, key, method, path, body string, fields
 	a := answer{resp.StatusCode, resp.Header, string(content)}
 	checkDescribed(t, method, path, a)
 	return a
+}
+
+// wants is call, whose answer must have a status.
+func (srv *testServer) wants(t testing.TB, status int, key, method, path, body string, fields ...string) {
+	t.Helper()
+	if a := srv.call(t, key, method, path, body, fields...); a.status != status {
+		t.Errorf("%s %s %q: %d %s, want %d", method, path, fields, a.status, a.body, status)
+	}
 }
 
 // get is call with GET, and decodes what must be a success.

@@ -275,8 +275,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 
 func TestABodyThatIsTooLargeIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
+	srv, key := newServerAndKey(t, service.Dev)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
 	must(t, err)
 	defer conn.Close()
