@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/creack/pty"
 )
 
 // The ballast is of no use to the packages that are initialised before it.
@@ -29,4 +31,56 @@ func TestBallastComesFirst(t *testing.T) {
 		allocated += bytes
 	}
 	t.Errorf("no ballast among what is initialised:\n%s", trace)
+}
+
+// BenchmarkHelp runs `mayfly --help`: what every run costs before it does anything.
+func BenchmarkHelp(b *testing.B) {
+	m := newMachine(b)
+	for b.Loop() {
+		m.mustRun("--help")
+	}
+}
+
+// BenchmarkNew runs `mayfly new` against a service on this machine.
+func BenchmarkNew(b *testing.B) {
+	_, u := newMachine(b).serveUser("enterprise")
+	// The plan allows a thousand requests a minute, so at most that many runs can be measured.
+	for n := 0; b.Loop(); n++ {
+		if n == 900 {
+			b.Fatal("run it with -benchtime 500x: the rate limit is near")
+		}
+		u.mustRun("new")
+	}
+}
+
+// BenchmarkExec runs a command that does nothing with a service of its own.
+func BenchmarkExec(b *testing.B) {
+	m := newMachine(b)
+	for b.Loop() {
+		m.mustRun("exec", "--", "true")
+	}
+}
+
+// BenchmarkFirstFrame measures from the start of the application to its first frame, on a machine
+// without a store.
+func BenchmarkFirstFrame(b *testing.B) {
+	m := newMachine(b)
+	buffer := make([]byte, 32<<10)
+	for b.Loop() {
+		cmd := m.command()
+		cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 30})
+		must(b, err)
+		var shown strings.Builder
+		for !strings.Contains(shown.String(), "Inboxes") {
+			n, err := tty.Read(buffer)
+			must(b, err)
+			shown.Write(buffer[:n])
+		}
+		b.StopTimer()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+		_ = tty.Close()
+		b.StartTimer()
+	}
 }

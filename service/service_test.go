@@ -17,11 +17,7 @@ func start(t *testing.T, plan service.Plan, o service.Options) (*service.Service
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	st, err := pebble.OpenMemory(pebble.Options{Log: log})
 	must(t, err)
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, st.Close()) })
 	if o.Domains == nil {
 		o.Domains = []string{"x.test", "y.test"}
 	}

@@ -25,11 +25,7 @@ func openAdmin(t *testing.T, store string) *server.Admin {
 	t.Helper()
 	a, err := server.OpenAdmin(t.Context(), store, nil)
 	must(t, err)
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, a.Close()) })
 	return a
 }
 

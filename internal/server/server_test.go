@@ -41,11 +41,7 @@ func start(t *testing.T, c server.Config) *server.Server {
 	t.Helper()
 	s, err := server.Start(t.Context(), c)
 	must(t, err)
-	t.Cleanup(func() {
-		if err := s.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, s.Shutdown(context.Background())) })
 	return s
 }
 
@@ -418,5 +414,14 @@ func TestErrorsDoNotContainPasswords(t *testing.T) {
 		if name := server.StoreName(store); strings.HasPrefix(store, "postgres") && strings.Contains(name, "hunter") {
 			t.Errorf("the name of %s is %s", store, name)
 		}
+	}
+}
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

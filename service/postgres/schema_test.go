@@ -19,11 +19,7 @@ func open(t *testing.T, url string, o Options) *Store {
 	o.noSlotsAhead = true
 	s, err := Open(t.Context(), url, o)
 	check(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { check(t, s.Close()) })
 	return s
 }
 

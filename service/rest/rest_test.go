@@ -50,11 +50,7 @@ func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Servic
 	t.Helper()
 	store, err := pebble.Open(t.TempDir(), pebble.Options{Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { must(t, store.Close()) })
 	srv := &testServer{log: &logBuffer{}}
 	srv.service = service.New(store, service.Options{Domains: []string{"one.test", "two.test"}, Log: slog.New(slog.DiscardHandler)})
 	if o.Log == nil {
