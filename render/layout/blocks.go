@@ -148,13 +148,13 @@ const (
 )
 
 func (l *layouter) quote(b *doc.Block) {
-	from := l.w.count()
+	from := len(l.w.lines)
 	bar := text1("▏ ", 2, l.ink.dim())
 	if l.first == nil { // the empty line is not part of the quote
 		l.writeDue()
 	}
 	l.within(bar, bar, func() { l.blocks(b.Children) })
-	if outermost := b.Children[0].Quoted <= 1; outermost || l.w.count()-from > 10*foldQuote {
+	if outermost := b.Children[0].Quoted <= 1; outermost || len(l.w.lines)-from > 10*foldQuote {
 		l.fold(from, foldQuote, keepQuote, "more quoted lines", bar, doc.Start)
 	}
 }
@@ -168,7 +168,7 @@ func (l *layouter) footer(b *doc.Block) {
 		if l.gap = l.room() < 2; !l.gap && !l.ground.begins(l.w) { // the line alone sets it apart
 			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, min(l.room(), Measure)))
 		}
-		from := l.w.count()
+		from := len(l.w.lines)
 		l.blocks(b.Children)
 		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {
 			l.imagesTo(everywhere, 0)
@@ -180,7 +180,7 @@ func (l *layouter) footer(b *doc.Block) {
 // firstUnit returns how many lines the paragraph or row has that begins at line from, 0 if they are
 // more than are kept of a footer.
 func (l *layouter) firstUnit(from int) int {
-	for n := 1; n <= keepFooter && from+n < l.w.count(); n++ {
+	for n := 1; n <= keepFooter && from+n < len(l.w.lines); n++ {
 		if a, b := &l.w.lines[from+n-1], &l.w.lines[from+n]; a.Block != b.Block || empty(b.Plain) {
 			return n
 		}
@@ -190,10 +190,10 @@ func (l *layouter) firstUnit(from int) int {
 
 // fold cuts what was written since a line to its first lines, and says how much was left out.
 func (l *layouter) fold(from, limit, keep int, what string, bar piece, align doc.Align) {
-	if l.opts.Unfold || l.w.count()-from <= limit {
+	if l.opts.Unfold || len(l.w.lines)-from <= limit {
 		return
 	}
-	for last := keep + maxMute; keep < last && from+keep < l.w.count()-1 && !wordy(l.w.lines[from+keep-1].Plain); {
+	for last := keep + maxMute; keep < last && from+keep < len(l.w.lines)-1 && !wordy(l.w.lines[from+keep-1].Plain); {
 		keep++
 	}
 	left := l.w.cut(from, from+keep)

@@ -3,6 +3,8 @@ package layout
 import (
 	"math"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"mayfly/render/doc"
 )
 
@@ -38,7 +40,7 @@ func contrast(a, b doc.Color) float64 {
 // near reports whether two colours hardly differ.
 func near(a, b doc.Color) bool {
 	if !b.Set {
-		b = doc.Color{R: 255, G: 255, B: 255}
+		b = white
 	}
 	d := func(x, y uint8) int { return int(max(x, y) - min(x, y)) }
 	return d(a.R, b.R)+d(a.G, b.G)+d(a.B, b.B) < 48
@@ -55,9 +57,9 @@ var (
 	white = doc.Color{R: 255, G: 255, B: 255, Set: true}
 )
 
-// against returns the one of black and white that stands out more from a background.
+// against returns the one of black and white that has more contrast with a background.
 func against(back doc.Color) doc.Color {
-	if luminance(back) > .18 {
+	if contrast(black, back) > contrast(white, back) {
 		return black
 	}
 	return white
@@ -105,10 +107,7 @@ func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
 			return fg, bg
 		}
 	}
-	if contrast(white, behind) >= contrast(black, behind) {
-		return n.convert(white), bg
-	}
-	return n.convert(black), bg
+	return n.convert(against(behind)), bg
 }
 
 // leastButton is the least contrast of a button with what is behind it.
@@ -188,14 +187,8 @@ var basic = [16]uint32{0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00c
 
 // palette returns colour i of the 256.
 func palette(i int) doc.Color {
-	switch {
-	case i < 16:
+	if i < 16 {
 		return doc.Color{R: uint8(basic[i] >> 16), G: uint8(basic[i] >> 8), B: uint8(basic[i]), Set: true}
-	case i < 232:
-		i -= 16
-		level := func(n int) uint8 { return [6]uint8{0, 95, 135, 175, 215, 255}[n] }
-		return doc.Color{R: level(i / 36), G: level(i / 6 % 6), B: level(i % 6), Set: true}
 	}
-	v := uint8(8 + 10*(i-232))
-	return doc.Color{R: v, G: v, B: v, Set: true}
+	return fromColor(ansi.IndexedColor(i))
 }

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"sort"
 
 	"mayfly/render/doc"
@@ -8,16 +9,17 @@ import (
 
 // column is a cell laid out by itself, to be joined with those beside it.
 type column struct {
-	cell  *doc.Block
-	lines []bufferedLine
-	at    int // where it begins
-	top   int // lines of its row above it
+	cell   *doc.Block
+	lines  []Line
+	pieces [][]piece // of each line
+	at     int       // where it begins
+	top    int       // lines of its row above it
 }
 
 // column lays out a cell in a width. end aligns its text at the right edge.
 func (l *layouter) column(cell *doc.Block, width int, end bool) column {
 	outer := *l
-	l.w = &writer{theme: outer.w.theme, links: outer.w.links, buffers: true, limit: outer.w.limit - outer.w.count(), block: outer.w.block}
+	l.w = &writer{theme: outer.w.theme, links: outer.w.links, buffers: true, limit: outer.w.limit - len(outer.w.lines), block: outer.w.block}
 	l.first, l.prefix, l.indent, l.aside, l.lead = nil, nil, 0, piece{}, ""
 	l.ground, l.above = nil, nil
 	l.opts.Width, l.gap, l.beside, l.end = width, false, true, end
@@ -25,21 +27,11 @@ func (l *layouter) column(cell *doc.Block, width int, end bool) column {
 	l.blocks(cell.Children)
 	l.gap = false
 	l.writeDue()
-	kept := l.w.release()
+	made := column{cell: cell, lines: l.w.trimmed(), pieces: l.w.buffered}
 	inner := *l
 	*l = outer
 	l.hidden, l.leaves, l.wrap, l.pics = inner.hidden, inner.leaves, inner.wrap, inner.pics
-	return column{cell: cell, lines: kept}
-}
-
-// embolden makes all text bold.
-func (c *column) embolden() {
-	for _, line := range c.lines {
-		for i := range line.pieces {
-			line.pieces[i].pen.attrs |= bold
-			line.pieces[i].pen.attrs &^= faint
-		}
-	}
+	return made
 }
 
 // join writes columns, from left to right, side by side.
@@ -56,7 +48,7 @@ func (l *layouter) join(columns []column) {
 			c.top = height - len(c.lines)
 		}
 	}
-	l.w.grow(height)
+	l.w.lines = slices.Grow(l.w.lines, min(height, l.w.limit-len(l.w.lines)))
 	block, offset := 0, 0 // of the text that a line is found by: they never go back
 	var line []piece
 	for i := range height {
@@ -67,7 +59,7 @@ func (l *layouter) join(columns []column) {
 			if i < c.top || i-c.top >= len(c.lines) {
 				continue
 			}
-			kept := &c.lines[i-c.top]
+			kept, pieces := &c.lines[i-c.top], c.pieces[i-c.top]
 			if empty && (kept.Block > block || kept.Block == block && kept.Offset > offset) {
 				block, offset = kept.Block, kept.Offset
 			}
@@ -75,8 +67,8 @@ func (l *layouter) join(columns []column) {
 				line = append(line, spaces(c.at-x))
 				x = c.at
 			}
-			line = append(line, kept.pieces...)
-			x += measure(kept.pieces)
+			line = append(line, pieces...)
+			x += measure(pieces)
 			empty = false
 		}
 		if !empty {

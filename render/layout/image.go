@@ -10,7 +10,7 @@ import (
 	"mayfly/render/image"
 )
 
-// images draws the images of a document between its lines, each at its place in the text.
+// images draws the images of a document between its lines, each where it is in the text.
 type images struct {
 	of    func(n int) *image.Image // nil when none are drawn
 	mode  image.Mode
@@ -64,17 +64,14 @@ func (l *layouter) imagesBefore(b *doc.Block) {
 
 // imagesBeforeRow draws the images in a row whose cells are side by side.
 func (l *layouter) imagesBeforeRow(row *doc.Block) {
-	if l.pics.of != nil {
-		l.imagesTo(lastOrder(row), everywhere)
+	if l.pics.of == nil {
+		return
 	}
-}
-
-func lastOrder(b *doc.Block) int {
-	n := b.Order
-	for _, c := range b.Children {
-		n = max(n, lastOrder(c))
+	last := 0
+	for leaf := range row.Leaves() {
+		last = max(last, leaf.Order)
 	}
-	return n
+	l.imagesTo(last, everywhere)
 }
 
 // imagesIn draws the images in a leaf up to an offset in its text, after ending the current line.
@@ -118,44 +115,35 @@ func (l *layouter) replaced(s *doc.Span) bool {
 
 // image draws an image if it is worth drawing.
 func (l *layouter) image(im *doc.Image) {
-	p, columns, rows := l.drawable(im)
-	if columns == 0 || l.w.full() {
+	if im.Spacer || im.Tracker || l.w.full() {
 		return
 	}
-	behind := rgba(l.ink.back)
-	d := p.Draw(columns, rows, l.pics.mode, l.matte(p), behind)
+	p := l.pics.of(im.N)
+	if p == nil {
+		return
+	}
+	columns, rows := p.Box(im.Width, im.Height, min(l.room(), Measure), l.pics.mode)
+	if columns == 0 {
+		return
+	}
+	d := p.Draw(columns, rows, l.pics.mode, l.matte(p), rgba(l.ink.back))
 	l.pics.drawn[im.N] = true
 	l.wrap.breakHere()
 	l.emitImage(d, im.Align)
 	l.pics.after = true
 }
 
-// drawable returns an image and the cells that it takes, none if it is not worth drawing.
-func (l *layouter) drawable(im *doc.Image) (p *image.Image, columns, rows int) {
-	if l.pics.of == nil || im.Spacer || im.Tracker {
-		return nil, 0, 0
-	}
-	if p = l.pics.of(im.N); p == nil {
-		return nil, 0, 0
-	}
-	columns, rows = p.Box(im.Width, im.Height, min(l.room(), Measure), l.pics.mode)
-	return p, columns, rows
-}
-
-// leastApart is the least contrast of an image with the background.
-const leastApart = 1.8
+// leastContrast is that of an image with the background.
+const leastContrast = 1.8
 
 // matte returns the colour that goes behind an image which would be invisible on the terminal's
 // background: messages expect white paper.
 func (l *layouter) matte(p *image.Image) color.RGBA {
 	mean := doc.Color{R: p.Mean.R, G: p.Mean.G, B: p.Mean.B, Set: true}
-	switch {
-	case p.Opaque || contrast(mean, l.ink.back) >= leastApart:
+	if p.Opaque || contrast(mean, l.ink.back) >= leastContrast {
 		return color.RGBA{}
-	case contrast(mean, white) >= contrast(mean, black):
-		return rgba(white)
 	}
-	return rgba(black)
+	return rgba(against(mean))
 }
 
 func rgba(c doc.Color) color.RGBA { return color.RGBA{c.R, c.G, c.B, 255} }
@@ -198,9 +186,7 @@ func (w *writer) image(prefix, rest []piece, d *image.Drawing, row int, ink *ink
 	}
 	w.styled, w.plain = w.styled[:0], w.plain[:0]
 	s := state{w: w}
-	for i := range prefix {
-		s.piece(&prefix[i])
-	}
+	s.pieces(prefix)
 	s.unlink()
 	line := Line{Image: w.images}
 	switch {
@@ -219,9 +205,7 @@ func (w *writer) image(prefix, rest []piece, d *image.Drawing, row int, ink *ink
 	case row == d.Rows-1:
 		line.Draw = placed(d.Sequence, row, s.col)
 	}
-	for i := range rest {
-		s.piece(&rest[i])
-	}
+	s.pieces(rest)
 	s.close()
 	line.Styled, line.Plain, line.Links = string(w.styled), string(w.plain), s.at
 	w.lines = append(w.lines, line)
@@ -283,9 +267,6 @@ func (n *inks) pixel(c color.RGBA) ink {
 			i = ink16 | ink(nearest(d, 0, 16)) // hue matters less than lightness
 		} else {
 			i = n.convert(d)
-		}
-		if n.pixels == nil {
-			n.pixels = make(map[color.RGBA]ink)
 		}
 		if n.theme.Profile != TrueColor {
 			n.pixels[c] = i

@@ -102,7 +102,7 @@ type lookKey struct {
 }
 
 func newInks(t Theme, body doc.Color) *inks {
-	n := &inks{theme: t, body: body, back: doc.Color{R: 255, G: 255, B: 255, Set: true}, looks: make(map[lookKey]pen)}
+	n := &inks{theme: t, body: body, back: white, bands: map[doc.Color]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
 	if t.Dark {
 		n.back = doc.Color{R: 0x1e, G: 0x1e, B: 0x1e, Set: true}
 	}
@@ -146,11 +146,11 @@ func (n *inks) dim() pen { return n.role(doc.Secondary) }
 func (n *inks) pen(s doc.Style, back doc.Color, dim bool) pen {
 	s.Size, s.Spacing, s.Mono, s.Sup, s.Sub = 0, 0, false, false, false
 	key := lookKey{s, back, dim}
-	if p, ok := n.looks[key]; ok {
-		return p
+	p, ok := n.looks[key]
+	if !ok {
+		p = n.look(s, back, dim)
+		n.looks[key] = p
 	}
-	p := n.look(s, back, dim)
-	n.looks[key] = p
 	return p
 }
 
@@ -247,26 +247,21 @@ func (n *inks) on(fill doc.Color) *inks {
 	if n.theme.Profile == NoColor {
 		return nil
 	}
-	if m, ok := n.bands[fill]; ok {
-		return m
+	m, ok := n.bands[fill]
+	if !ok {
+		m = n.band(fill)
+		n.bands[fill] = m
 	}
-	m := n.band(fill)
-	if n.bands == nil {
-		n.bands = make(map[doc.Color]*inks)
-	}
-	n.bands[fill] = m
 	return m
 }
 
 func (n *inks) band(fill doc.Color) *inks {
-	m := &inks{theme: n.theme, fill: n.convert(n.distinct(fill, leastBand)), looks: make(map[lookKey]pen)}
+	m := &inks{theme: n.theme, fill: n.convert(n.distinct(fill, leastBand)),
+		bands: map[doc.Color]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
 	if m.back = n.shown(m.fill); contrast(m.back, n.back) < leastBand {
 		return nil
 	}
-	m.text = m.convert(black)
-	if contrast(white, m.back) >= contrast(black, m.back) {
-		m.text = m.convert(white)
-	}
+	m.text = m.convert(against(m.back))
 	for role, c := range n.roles {
 		if c != 0 {
 			m.roles[role] = m.readable(n.shown(c), m.back, minContrast)

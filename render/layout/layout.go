@@ -22,7 +22,7 @@ type Line struct {
 
 	// Block is the number of the paragraph, item or source line that the row belongs to, and Offset
 	// how many bytes of its text come before the row. They are the same at every width, so that the
-	// place in a text can be found again.
+	// user stays where they read.
 	Block, Offset int
 
 	Image int // number, from 1, of the image that the row belongs to, which is spaces in Plain
@@ -63,11 +63,11 @@ type Theme struct {
 type Options struct {
 	Width  int
 	Theme  Theme
-	Hidden bool // show hidden text in its place
+	Hidden bool // show hidden text where the message has it
 	Unfold bool // show footers and long quotes in full
 	Links  bool // list the links at the end
 
-	HiddenKey string // what a reader presses to see hidden text; "" where there is no such key
+	HiddenKey string // shows hidden text; "" where there is no such key
 
 	Images image.Mode
 	Image  func(n int) *image.Image // decodes the document's image n; nil if it cannot be drawn

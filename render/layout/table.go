@@ -407,7 +407,11 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 				col.at = g.left + total - x - width
 			}
 			if head {
-				col.embolden()
+				for _, line := range col.pieces {
+					for i := range line {
+						line[i].pen.attrs = line[i].pen.attrs&^faint | bold
+					}
+				}
 			}
 			columns = append(columns, col)
 		}

@@ -241,10 +241,8 @@ func (w *wrapper) commit() {
 			w.space = piece{}
 		}
 	}
-	if w.lineW > 0 || w.pre {
-		if w.space.width > 0 {
-			w.add(w.space)
-		}
+	if w.space.width > 0 && (w.lineW > 0 || w.pre) {
+		w.add(w.space)
 	}
 	w.space = piece{}
 	if w.lineW+w.wordW <= w.width {
@@ -328,16 +326,6 @@ func (w *wrapper) split() {
 
 // fit returns how many bytes of s, in whole grapheme clusters, fit into room columns.
 func fit(s string, room int) (n, width int) {
-	ascii := 0
-	for ascii < len(s) && ascii <= room && s[ascii] < utf8.RuneSelf {
-		ascii++
-	}
-	if ascii == len(s) && ascii <= room {
-		return ascii, ascii
-	}
-	if ascii > room {
-		return room, room
-	}
 	clusters := displaywidth.StringGraphemes(s)
 	for clusters.Next() {
 		one := clusterWidth(clusters.Value(), clusters.Width())
@@ -370,15 +358,6 @@ func breakable(before, after rune) bool {
 
 // ideographic reports whether a character is of a script without spaces between words.
 func ideographic(r rune) bool {
-	switch {
-	case r == objectRune:
-		return true
-	case r < 0x2e80:
-		return false
-	case r <= 0x2fdf, r >= 0x3000 && r <= 0x30ff, r >= 0x31f0 && r <= 0x4dbf, r >= 0x4e00 && r <= 0x9fff:
-		return true
-	case r >= 0xf900 && r <= 0xfaff, r >= 0xff01 && r <= 0xff9f, r >= 0x20000 && r <= 0x3ffff:
-		return true
-	}
-	return false
+	return r >= 0x2e80 && r <= 0x2fdf || r >= 0x3000 && r <= 0x30ff || r >= 0x31f0 && r <= 0x4dbf || r >= 0x4e00 && r <= 0x9fff ||
+		r >= 0xf900 && r <= 0xfaff || r >= 0xff01 && r <= 0xff9f || r >= 0x20000 && r <= 0x3ffff || r == objectRune
 }

@@ -14,13 +14,11 @@ import (
 // writer makes lines from pieces. Nothing else writes escape sequences: SGR, and OSC 8 for http,
 // https and mailto targets, both closed at the end of a line.
 type writer struct {
-	theme Theme
-	links []doc.Link
-	lines []Line
-	// images is how many images were written.
-	images int
-	// block and offset are those of the lines being written.
-	block, offset int
+	theme         Theme
+	links         []doc.Link
+	lines         []Line
+	images        int // written so far
+	block, offset int // of the lines being written
 
 	limit    int       // lines
 	buffers  bool      // lines are kept as pieces, to be joined with others
@@ -33,24 +31,6 @@ func newWriter(theme Theme, links []doc.Link) *writer {
 	return &writer{theme: theme, links: links, limit: maxLines}
 }
 
-// bufferedLine is a line that is not yet written.
-type bufferedLine struct {
-	Line   // without Styled
-	pieces []piece
-}
-
-// release returns the lines kept, without empty ones at the end.
-func (w *writer) release() []bufferedLine {
-	for len(w.lines) > 0 && w.endsEmpty() {
-		w.lines = w.lines[:len(w.lines)-1]
-	}
-	kept := make([]bufferedLine, len(w.lines))
-	for i := range kept {
-		kept[i] = bufferedLine{w.lines[i], w.buffered[i]}
-	}
-	return kept
-}
-
 // maxLines bounds how many lines a document takes.
 const maxLines = 30_000
 
@@ -58,17 +38,6 @@ const maxLines = 30_000
 func (w *writer) full() bool { return len(w.lines) >= w.limit }
 
 func (w *writer) any() bool { return len(w.lines) > 0 }
-
-func (w *writer) count() int { return len(w.lines) }
-
-// grow makes room for n more lines.
-func (w *writer) grow(n int) {
-	n = min(n, w.limit-w.count())
-	w.lines = slices.Grow(w.lines, n)
-	if w.buffers {
-		w.buffered = slices.Grow(w.buffered, n)
-	}
-}
 
 // cut removes the lines from keep on, which is at least from, and returns how many of them had
 // text.
@@ -94,10 +63,9 @@ func (w *writer) cut(from, keep int) int {
 // blank writes an empty line after the prefix, unless it would be the first line or a second empty
 // one.
 func (w *writer) blank(prefix []piece) {
-	if len(w.lines) == 0 || w.endsEmpty() {
-		return
+	if w.any() && !w.endsEmpty() {
+		w.line(prefix, nil)
 	}
-	w.line(prefix, nil)
 }
 
 // endsEmpty reports whether the last line is empty.
@@ -118,49 +86,41 @@ func (w *writer) line(prefix, pieces []piece) {
 	if w.full() {
 		return
 	}
-	for len(pieces) > 0 && blankPiece(&pieces[len(pieces)-1]) {
-		pieces = pieces[:len(pieces)-1]
-	}
-	if len(pieces) == 0 && len(w.lines) > 0 && w.endsEmpty() {
-		return
-	}
-	w.styled, w.plain = w.styled[:0], w.plain[:0]
-	if len(pieces) == 0 {
-		for len(prefix) > 0 && blankPiece(&prefix[len(prefix)-1]) {
-			prefix = prefix[:len(prefix)-1]
+	if pieces = trimmed(pieces); len(pieces) == 0 {
+		if len(w.lines) > 0 && w.endsEmpty() {
+			return
 		}
-		if len(prefix) == 0 && len(w.lines) == 0 {
+		if prefix = trimmed(prefix); len(prefix) == 0 && len(w.lines) == 0 {
 			return
 		}
 	}
+	line := Line{Block: w.block, Offset: w.offset}
+	w.styled, w.plain = w.styled[:0], w.plain[:0]
 	if w.buffers {
-		w.buffer(slices.Concat(prefix, pieces))
-		return
-	}
-	s := state{w: w}
-	for i := range prefix {
-		s.piece(&prefix[i])
-	}
-	for i := range pieces {
-		s.piece(&pieces[i])
-	}
-	s.close()
-	line := Line{Styled: string(w.styled), Links: s.at, Block: w.block, Offset: w.offset}
-	if len(w.styled) == len(w.plain) {
-		line.Plain = line.Styled
+		pieces = slices.Concat(prefix, pieces)
+		for i := range pieces {
+			w.plain = appendText(w.plain, pieces[i].text())
+		}
+		w.buffered = append(w.buffered, pieces)
 	} else {
+		s := state{w: w}
+		s.pieces(prefix)
+		s.pieces(pieces)
+		s.close()
+		line.Styled, line.Links = string(w.styled), s.at
+	}
+	if line.Plain = line.Styled; len(w.styled) != len(w.plain) {
 		line.Plain = string(w.plain)
 	}
 	w.lines = append(w.lines, line)
 }
 
-// buffer keeps a line.
-func (w *writer) buffer(line []piece) {
-	for i := range line {
-		w.plain = appendText(w.plain, line[i].text())
+// trimmed returns pieces without blank ones at the end.
+func trimmed(pieces []piece) []piece {
+	for len(pieces) > 0 && blankPiece(&pieces[len(pieces)-1]) {
+		pieces = pieces[:len(pieces)-1]
 	}
-	w.lines = append(w.lines, Line{Plain: string(w.plain), Block: w.block, Offset: w.offset})
-	w.buffered = append(w.buffered, line)
+	return pieces
 }
 
 // blankPiece reports whether a piece is spaces that show no colour.
@@ -168,7 +128,7 @@ func blankPiece(p *piece) bool {
 	return p.pen.bg == 0 && p.pen.attrs&(underline|reverse) == 0 && strings.Trim(p.text(), " \u00a0") == ""
 }
 
-// finish removes empty lines at the end, and returns all lines.
+// finish returns all lines, and says at the end if they are cut.
 func (w *writer) finish(width int) []Line {
 	if w.full() {
 		cut := "… cut here"
@@ -177,6 +137,11 @@ func (w *writer) finish(width int) []Line {
 		}
 		w.lines[len(w.lines)-1] = Line{Styled: cut, Plain: cut}
 	}
+	return w.trimmed()
+}
+
+// trimmed returns the lines without empty ones at the end.
+func (w *writer) trimmed() []Line {
 	for len(w.lines) > 0 && w.endsEmpty() {
 		w.lines = w.lines[:len(w.lines)-1]
 	}
@@ -191,6 +156,12 @@ type state struct {
 	open bool // a hyperlink
 	col  int
 	at   []LinkAt
+}
+
+func (s *state) pieces(line []piece) {
+	for i := range line {
+		s.piece(&line[i])
+	}
 }
 
 func (s *state) piece(p *piece) {
@@ -273,12 +244,10 @@ func (s *state) close() {
 // appendText appends clean text. No-break spaces become spaces.
 func appendText(b []byte, s string) []byte {
 	for {
-		i := strings.Index(s, "\u00a0")
-		if i < 0 {
-			return append(b, s...)
+		before, after, found := strings.Cut(s, "\u00a0")
+		if b = append(b, before...); !found {
+			return b
 		}
-		b = append(b, s[:i]...)
-		b = append(b, ' ')
-		s = s[i+len("\u00a0"):]
+		b, s = append(b, ' '), after
 	}
 }
