@@ -151,10 +151,10 @@ func (s *screen) Draw(th *theme.Theme, rows []string, w int) {
 // head names the parts and the messages.
 func (s *screen) head(th *theme.Theme) []string {
 	rows := []string{s.title(th)}
+	left := (s.w - 2) / 2
 	switch {
 	case s.h < namesFrom:
 	case s.w >= besideFrom:
-		left := (s.w - 2) / 2
 		rows = append(rows, " "+s.name(th, 0, left)+th.Faint.On("│")+s.name(th, 1, s.w-2-left))
 	default:
 		rows = append(rows, " "+s.name(th, 0, s.w-1), " "+s.name(th, 1, s.w-1))
@@ -261,9 +261,7 @@ func rowsOf(p part, w int, beside, unfold bool) []row {
 		l.width = max(1, (w-1-5)/2)
 	}
 	if p.changes == 0 {
-		for _, h := range l.wrap("=", "Nothing differs in this part.") {
-			l.rows = append(l.rows, row{[]half{h}, -1})
-		}
+		l.single("=", []string{"Nothing differs in this part."})
 	}
 	change := 0
 	for n, q := range p.passages {
@@ -290,7 +288,7 @@ func rowsOf(p part, w int, beside, unfold bool) []row {
 func (l *layout) equal(lines []string, head, tail int, unfold bool) {
 	if fold := len(lines) - head - tail; fold > 1 && !unfold {
 		l.add(" ", lines[:head], " ", lines[:head])
-		l.rows = append(l.rows, row{[]half{{"⋯", strconv.Itoa(fold) + " equal lines"}}, -1})
+		l.single("⋯", []string{strconv.Itoa(fold) + " equal lines"})
 		lines = lines[len(lines)-tail:]
 	}
 	l.add(" ", lines, " ", lines)
@@ -299,13 +297,9 @@ func (l *layout) equal(lines []string, head, tail int, unfold bool) {
 // add shows lines of both messages side by side, or else one below another, equal ones once.
 func (l *layout) add(left string, before []string, right string, after []string) {
 	if !l.beside {
-		for _, text := range before {
-			l.halves(l.wrap(left, text), nil)
-		}
-		for _, text := range after {
-			if left != right {
-				l.halves(l.wrap(right, text), nil)
-			}
+		l.single(left, before)
+		if left != right {
+			l.single(right, after)
 		}
 		return
 	}
@@ -317,23 +311,25 @@ func (l *layout) add(left string, before []string, right string, after []string)
 		if n < len(after) {
 			b = l.wrap(right, after[n])
 		}
-		l.halves(a, b)
+		l.side(a, b)
 	}
 }
 
-// halves adds rows of one half each, or with blank ones where a side is shorter.
-func (l *layout) halves(a, b []half) {
+// single shows lines one below another.
+func (l *layout) single(sign string, lines []string) {
+	for _, text := range lines {
+		for _, h := range l.wrap(sign, text) {
+			l.rows = append(l.rows, row{[]half{h}, l.change})
+		}
+	}
+}
+
+// side adds rows of two halves, blank ones where a side is shorter.
+func (l *layout) side(a, b []half) {
 	for n := range max(len(a), len(b)) {
 		r := row{[]half{{sign: " "}, {sign: " "}}, l.change}
-		if n < len(a) {
-			r.halves[0] = a[n]
-		}
-		if n < len(b) {
-			r.halves[1] = b[n]
-		}
-		if !l.beside {
-			r.halves = r.halves[:1]
-		}
+		copy(r.halves[:1], a[min(n, len(a)):])
+		copy(r.halves[1:], b[min(n, len(b)):])
 		l.rows = append(l.rows, r)
 	}
 }

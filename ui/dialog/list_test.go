@@ -25,108 +25,53 @@ func ids(n int) []string {
 
 func two(string) int { return 2 }
 
-func TestTheSelectionStaysWithItsItem(t *testing.T) {
+func TestTheSelectionAndTheRows(t *testing.T) {
+	arrive := func(l *List, n int) {
+		for k := range n {
+			l.Set(append([]string{"new" + strconv.Itoa(k)}, l.IDs()...))
+			l.Rows(6, two)
+		}
+	}
+	for _, c := range []struct {
+		name          string
+		items, height int
+		do            func(l *List)
+		selected      string
+		first         string // row, "" if it does not matter
+		hidden        bool   // the selected one is
+	}{
+		{"the selection stays with its item", 5, 20, func(l *List) { l.Select("3"); l.Set(append([]string{"new"}, ids(5)...)) }, "3", "new", false},
+		{"the next takes the place of one that is gone", 5, 20, func(l *List) { l.Select("3"); l.Set([]string{"0", "1", "2", "4"}) }, "4", "0", false},
+		{"what is new does not scroll", 50, 10, func(l *List) { l.Select("40"); l.Rows(10, two); l.Set(append([]string{"new"}, ids(50)...)) }, "40", "36", false},
+		{"at its beginning it does", 50, 10, func(l *List) {
+			l.Select("40")
+			l.Rows(10, two)
+			l.First()
+			l.Rows(10, two)
+			l.Set(append([]string{"newer"}, ids(50)...))
+		}, "0", "newer", false},
+		{"and pushes the selection away", 3, 6, func(l *List) { l.First(); l.Rows(6, two); arrive(l, 20) }, "0", "new19", true},
+		{"until that is moved", 3, 6, func(l *List) { l.First(); l.Rows(6, two); arrive(l, 20); l.Move(1) }, "1", "", false},
+		{"not what the user selected", 3, 6, func(l *List) { l.Select("0"); l.Rows(6, two); arrive(l, 20) }, "0", "", false},
+		{"the wheel leaves the selection", 50, 10, func(l *List) { l.Scroll(20) }, "0", "20", true},
+		{"moving brings it back into view", 50, 10, func(l *List) { l.Scroll(20); l.Rows(10, two); l.Move(1) }, "1", "1", false},
+		{"a smaller screen keeps the selection", 20, 6, func(l *List) { l.Select("9"); l.Rows(20, two) }, "9", "", false},
+		{"a larger one does not bring it back", 20, 8, func(l *List) { l.Select("9"); l.Rows(6, two); l.Scroll(5); l.Rows(6, two) }, "9", "12", true},
+		{"no room is wasted", 10, 20, func(l *List) { l.Last(); l.Rows(6, two) }, "9", "0", false},
+	} {
+		var l List
+		l.Set(ids(c.items))
+		l.Rows(c.height, two)
+		c.do(&l)
+		rows := l.Rows(c.height, two)
+		shown := slices.ContainsFunc(rows, func(r Row) bool { return r.Selected && r.H == 2 })
+		if l.Selected() != c.selected || shown == c.hidden || c.first != "" && rows[0].ID != c.first {
+			t.Errorf("%s: %q is selected, the rows are %v", c.name, l.Selected(), rows)
+		}
+	}
 	var l List
-	l.Set(ids(5))
-	l.Select("3")
-	l.Set(append([]string{"new"}, ids(5)...))
-	if l.Selected() != "3" {
-		t.Errorf("%q is selected", l.Selected())
-	}
-	l.Set([]string{"0", "1", "2", "4"})
-	if l.Selected() != "4" {
-		t.Errorf("after 3 went %q is selected, want the one that took its place", l.Selected())
-	}
-	l.Set(nil)
 	if l.Selected() != "" || l.Rows(10, two) != nil {
 		t.Error("an empty list has a selection or rows")
-	}
-}
-
-func TestWhatIsNewDoesNotScroll(t *testing.T) {
-	var l List
-	l.Set(ids(50))
-	l.Select("40")
-	before := l.Rows(10, two)
-	l.Set(append([]string{"new"}, ids(50)...))
-	if after := l.Rows(10, two); !slices.Equal(before, after) {
-		t.Errorf("the rows were %v and are %v", before, after)
-	}
-	l.First()
-	l.Rows(10, two)
-	l.Set(append([]string{"newer", "new"}, ids(50)...))
-	if rows := l.Rows(10, two); rows[0].ID != "newer" {
-		t.Errorf("at its beginning the list begins with %q", rows[0].ID)
-	}
-}
-
-func TestWhatIsNewComesIntoView(t *testing.T) {
-	var l List
-	l.Set(ids(3))
-	l.First()
-	l.Rows(6, two)
-	for n := range 20 {
-		l.Set(append([]string{"new" + strconv.Itoa(n)}, l.IDs()...))
-		if rows := l.Rows(6, two); rows[0].ID != "new"+strconv.Itoa(n) || l.Selected() != "0" {
-			t.Fatalf("after %d new items the rows are %v", n+1, rows)
-		}
-	}
-	l.Move(1)
-	if rows := l.Rows(6, two); !slices.ContainsFunc(rows, func(r Row) bool { return r.Selected }) {
-		t.Error("moving does not bring the selection back into view")
-	}
-}
-
-func TestWhatIsNewDoesNotPushAwayWhatWasSelected(t *testing.T) {
-	var l List
-	l.Set(ids(3))
-	l.Select("0")
-	l.Rows(6, two)
-	for n := range 20 {
-		l.Set(append([]string{"new" + strconv.Itoa(n)}, l.IDs()...))
-		if rows := l.Rows(6, two); !slices.ContainsFunc(rows, func(r Row) bool { return r.ID == "0" && r.Selected && r.H == 2 }) {
-			t.Fatalf("after %d new items the rows are %v", n+1, rows)
-		}
-	}
-}
-
-func TestTheWheelLeavesTheSelection(t *testing.T) {
-	var l List
-	l.Set(ids(50))
-	l.Rows(10, two)
-	l.Scroll(20)
-	rows := l.Rows(10, two)
-	if l.Selected() != "0" || rows[0].ID != "20" {
-		t.Errorf("%q is selected, the rows begin with %q", l.Selected(), rows[0].ID)
-	}
-	l.Move(1)
-	if rows := l.Rows(10, two); !slices.ContainsFunc(rows, func(r Row) bool { return r.Selected }) {
-		t.Error("moving does not bring the selection back into view")
-	}
-}
-
-func TestASmallerScreenKeepsTheSelection(t *testing.T) {
-	var l List
-	l.Set(ids(20))
-	l.Select("9")
-	l.Rows(20, two)
-	if rows := l.Rows(6, two); !slices.ContainsFunc(rows, func(r Row) bool { return r.Selected }) {
-		t.Errorf("after shrinking the rows are %v", rows)
-	}
-	l.Scroll(5)
-	l.Rows(6, two)
-	if rows := l.Rows(8, two); rows[0].ID == "9" {
-		t.Errorf("what had been scrolled away is back: %v", rows)
-	}
-}
-
-func TestNoRoomIsWasted(t *testing.T) {
-	var l List
-	l.Set(ids(10))
-	l.Last()
-	l.Rows(6, two)
-	if rows := l.Rows(20, two); rows[0].ID != "0" || len(rows) != 10 {
-		t.Errorf("after growing the rows are %v", rows)
 	}
 }
 

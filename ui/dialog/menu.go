@@ -30,6 +30,7 @@ func NewMenu(m Menu) Dialog {
 	o := &menu{Menu: m, line: NewLine(LineOptions{}), byID: map[string]Choice{}}
 	for _, c := range m.Choices {
 		o.byID[c.ID] = c
+		o.titles = append(o.titles, c.Title)
 	}
 	o.narrow()
 	return Box(o)
@@ -40,6 +41,7 @@ type menu struct {
 	room
 	line    *Line
 	byID    map[string]Choice
+	titles  []string
 	list    List
 	rows    []Row            // those on the screen
 	matches map[string][]int // matching byte indexes of a title, by ID
@@ -56,7 +58,7 @@ func (m *menu) narrow() {
 			ids = append(ids, c.ID)
 		}
 	}
-	for _, f := range fuzzy.FindFrom(text, titles(m.Choices)) {
+	for _, f := range fuzzy.Find(text, m.titles) {
 		c := m.Choices[f.Index]
 		m.matches[c.ID] = f.MatchedIndexes
 		if c.Reason != "" {
@@ -68,20 +70,10 @@ func (m *menu) narrow() {
 	m.list.Set(append(ids, blocked...))
 }
 
-type titles []Choice
-
-func (t titles) String(i int) string { return t[i].Title }
-func (t titles) Len() int            { return len(t) }
-
 func (m *menu) Update(msg tea.Msg) Result {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		switch msg.Button {
-		case tea.MouseWheelUp:
-			m.list.Move(-1)
-		case tea.MouseWheelDown:
-			m.list.Move(1)
-		}
+		m.list.Move(theme.WheelRows(msg) / 3) // a row at a time
 		return Result{}
 	case tea.MouseClickMsg:
 		if n := msg.Y - menuHead; n >= 0 && n < len(m.rows) {

@@ -55,32 +55,26 @@ func checkCover(t *testing.T, in Input, l Layout) {
 	}
 }
 
-func TestPanesSideBySide(t *testing.T) {
-	for _, c := range []struct{ width, columns int }{{20, 1}, {79, 1}, {80, 2}, {119, 2}, {120, 3}, {400, 3}} {
-		if got := Compute(Input{Width: c.width, Height: 24}).Columns; got != c.columns {
-			t.Errorf("%d columns wide: %d panes, want %d", c.width, got, c.columns)
-		}
-	}
-}
-
-func TestTwoPanesFollowTheReading(t *testing.T) {
-	in := Input{Width: 80, Height: 24, Focus: Messages}
-	if l := Compute(in); l.Panes[Inboxes].Empty() {
-		t.Error("nothing is read: the inboxes should stand beside the messages")
-	}
-	in.Reading = true
-	if l := Compute(in); l.Panes[Reader].Empty() {
-		t.Error("a message is read: it should stand beside the messages")
-	}
-}
-
-func TestTooSmall(t *testing.T) {
+func TestWhatIsShown(t *testing.T) {
 	for _, c := range []struct {
-		w, h int
-		want bool
-	}{{19, 6, true}, {20, 5, true}, {20, 6, false}, {0, 0, true}} {
-		if got := Compute(Input{Width: c.w, Height: c.h}).TooSmall; got != c.want {
-			t.Errorf("%dx%d: too small is %v", c.w, c.h, got)
+		in       Input
+		tooSmall bool
+		columns  int
+		shown    Pane // besides the one that has focus
+	}{
+		{Input{Width: 19, Height: 6}, true, 0, 0},
+		{Input{Width: 20, Height: 5}, true, 0, 0},
+		{Input{}, true, 0, 0},
+		{Input{Width: 20, Height: 6}, false, 1, Inboxes},
+		{Input{Width: 79, Height: 24, Focus: Reader}, false, 1, Reader},
+		{Input{Width: 80, Height: 24, Focus: Messages}, false, 2, Inboxes},
+		{Input{Width: 119, Height: 24, Focus: Messages, Reading: true}, false, 2, Reader},
+		{Input{Width: 120, Height: 24}, false, 3, Reader},
+		{Input{Width: 400, Height: 24}, false, 3, Messages},
+	} {
+		l := Compute(c.in)
+		if l.TooSmall != c.tooSmall || l.Columns != c.columns || !c.tooSmall && l.Panes[c.shown].Empty() {
+			t.Errorf("%+v: too small %v, %d columns, panes %v", c.in, l.TooSmall, l.Columns, l.Panes)
 		}
 	}
 }
