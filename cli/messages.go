@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,4 +56,159 @@ func (a *app) messageRows(messages []api.Summary) [][]string {
 			render.Clean(m.Subject), strconv.FormatInt(m.Size, 10)}
 	}
 	return rows
+}
+
+func (a *app) readCommand() *cobra.Command {
+	var f *viewFlags
+	cmd := &cobra.Command{
+		Use:   "read [INBOX] [MESSAGE]",
+		Short: "Show a message",
+		Long:  "Show a message as the application does: without arguments, the newest message of the newest inbox.",
+		Example: `mayfly read
+mayfly read quiet-otter
+mayfly read quiet-otter msg_01 --view headers
+mayfly read --json | jq -r .code`,
+		Args:              atMost(2),
+		ValidArgsFunction: a.completeMessage,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			_, m, err := a.message(ctx, args)
+			if err != nil {
+				return err
+			}
+			if m.Raw == nil && (f.view == "raw" || f.view == "headers") {
+				fmt.Fprintln(a.env.Stderr, "mayfly: the service has no raw message; this is the rich view")
+				f.view = "rich"
+			}
+			return f.show(ctx, a, m)
+		},
+	}
+	f = a.viewFlags(cmd)
+	f.imagesFlag(a, cmd)
+	return cmd
+}
+
+// show shows one message, a page at a time on a terminal.
+func (f *viewFlags) show(ctx context.Context, a *app, m *message.Message) error {
+	if f.json {
+		return f.print(a, a.env.Stdout, m, f.theme(ctx, a))
+	}
+	if f.view == "raw" && !term.Is(a.env.Stdout) {
+		_, err := a.env.Stdout.Write(m.Raw)
+		return err
+	}
+	theme := f.theme(ctx, a)
+	if f.imageMode(a).Protocol.Placed() { // pagers do not let them through
+		return f.print(a, a.env.Stdout, m, theme)
+	}
+	return a.paged(ctx, func(w io.Writer) error { return f.print(a, w, m, theme) })
+}
+
+func (a *app) saveCommand() *cobra.Command {
+	dir := "."
+	cmd := &cobra.Command{
+		Use:   "save [INBOX] [MESSAGE]",
+		Short: "Save a message and its attachments to files",
+		Long: "Save a message and its attachments to files, and print their names. Names are made safe, and no file is overwritten. " +
+			"If the service has no raw message, its text and HTML are saved instead.",
+		Example:           "mayfly save\nmayfly save quiet-otter --dir mails",
+		Args:              atMost(2),
+		ValidArgsFunction: a.completeMessage,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, m, err := a.message(ctx, args)
+			if err != nil {
+				return err
+			}
+			contents, err := a.attachments(ctx, s, m)
+			if err != nil {
+				return err
+			}
+			paths, err := m.Save(dir)
+			for i := 0; i < len(m.Attachments) && err == nil; i++ {
+				content, ok := contents[i]
+				if !ok {
+					continue
+				}
+				var path string
+				if path, err = m.SaveAttachment(dir, i, content); err == nil {
+					paths = append(paths, path)
+				}
+			}
+			for _, path := range paths {
+				fmt.Fprintln(a.env.Stdout, render.Clean(path))
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", dir, "`folder` to save to, created if it does not exist")
+	return cmd
+}
+
+// attachments returns the contents of a message's attachments by index, without those that the
+// service does not provide.
+func (a *app) attachments(ctx context.Context, s *connection, m *message.Message) (map[int][]byte, error) {
+	contents := map[int][]byte{}
+	for i, part := range m.Attachments {
+		content, err := m.AttachmentContent(ctx, s.client, i)
+		if errors.Is(err, api.ErrUnsupported) {
+			fmt.Fprintf(a.env.Stderr, "mayfly: the service has no content for %s\n", render.CleanName(part.Filename))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		contents[i] = content
+	}
+	return contents, nil
+}
+
+func (a *app) releaseCommand() *cobra.Command {
+	var to []string
+	cmd := &cobra.Command{
+		Use:   "release [INBOX] [MESSAGE]",
+		Short: "Send a message on by the service's relay",
+		Long: "Send a message on, as it was received, to addresses that the service allows, and return once its relay has taken the message for all of them. " +
+			"A service has no relay unless its operator sets one up; see `mayfly help service`.",
+		Example:           "mayfly release --to qa@example.com\nmayfly release quiet-otter msg_01 --to qa@example.com --to dev@example.com",
+		Args:              atMost(2),
+		ValidArgsFunction: a.completeMessage,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(to) == 0 {
+				return usagef("say to whom: --to ADDRESS")
+			}
+			ctx := cmd.Context()
+			s, inbox, m, err := a.summary(ctx, args)
+			if err != nil {
+				return err
+			}
+			if err := s.release(ctx, inbox, m, to); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(a.env.Stderr, "sent %s to %s\n", render.Clean(m.ID), render.Clean(strings.Join(to, ", ")))
+			return err
+		},
+	}
+	cmd.Flags().StringArrayVar(&to, "to", nil, "`address` to send to; can be repeated")
+	a.completeFlag(cmd, "to", cobra.NoFileCompletions)
+	return cmd
+}
+
+// release sends a message on. Its error says what to do about a relay.
+func (s *connection) release(ctx context.Context, inbox api.Inbox, m api.Summary, to []string) error {
+	err := s.client.Release(ctx, inbox.ID, m.ID, to)
+	switch local := s.session != nil; {
+	case errors.Is(err, api.ErrUnsupported) && local:
+		return withNext(errors.New("the local service has no relay"), "set one up under [relay] in config.toml, then `mayfly down`")
+	case errors.Is(err, api.ErrUnsupported):
+		return withNext(errors.New("the service has no relay"), "only its operator can set one up")
+	case errors.Is(err, api.ErrForbidden) && local:
+		return withNext(err, "add it to allow under [relay] in config.toml, then `mayfly down`")
+	case errors.Is(err, api.ErrForbidden):
+		return withNext(err, "only the operator of the service can allow it")
+	}
+	return err
 }

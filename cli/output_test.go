@@ -2,8 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,6 +71,42 @@ func FuzzJSONIsSafeAndTrue(f *testing.F) {
 		var got, expected string
 		if json.Unmarshal([]byte(line), &got) != nil || json.Unmarshal(want, &expected) != nil || got != expected {
 			t.Errorf("%q became %q", expected, got)
+		}
+	})
+}
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"0": 0, "90": 90 * time.Second, "30m": 30 * time.Minute, "1h": time.Hour, "1h30m": 90 * time.Minute,
+		"2d": 48 * time.Hour, "1d12h": 36 * time.Hour, " 5s ": 5 * time.Second, "1.5h": 90 * time.Minute,
+	} {
+		if got, err := parseDuration(text); err != nil || got != want {
+			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "d", "-1", "-5m", "1 hour", "x", "2d2d", "99999999999999999999", "999999999d", "1d-1h", "-1d", "NaN"} {
+		if got, err := parseDuration(text); err == nil {
+			t.Errorf("%q is %v, want an error", text, got)
+		}
+	}
+}
+
+func TestAPersonIsToldOfAServiceThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for header, want := range map[string]string{"": "mayfly: api.example does not answer", "wait=25": ""} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://api.example/v1/inboxes", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Prefer", header)
+			var said strings.Builder
+			_, err = (slowWarner{silent{}, &said}).RoundTrip(r)
+			synctest.Wait()
+			if err == nil || !strings.Contains(said.String(), want) || want == "" && said.Len() > 0 {
+				t.Errorf("%q: %v, %q", header, err, said.String())
+			}
 		}
 	})
 }

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/internal/registry"
+	"mayfly/internal/term"
+	"mayfly/render"
+)
+
+func (a *app) newCommand() *cobra.Command {
+	var username, domain string
+	var ttl duration
+	var copyIt, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "new",
+		Short: "Make an inbox and print its address",
+		Long:  "Make an inbox and print its address. When its lifetime is over, it is deleted with all its messages.",
+		Example: `mayfly new
+mayfly new --username signup-test --ttl 10m
+ADDRESS=$(mayfly new)
+mayfly new --json | jq -r .id`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			s, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("ttl") && time.Duration(ttl) < time.Second {
+				return usagef("--ttl %s: want at least a second", time.Duration(ttl))
+			}
+			inbox, err := s.client.CreateInbox(ctx, api.CreateInbox{
+				Domain: domain, Username: username, TTL: int(time.Duration(ttl) / time.Second),
+			})
+			if err != nil {
+				return err
+			}
+			a.remember(s, inbox)
+			if copyIt {
+				fmt.Fprintln(a.env.Stderr, a.copy(ctx, inbox.Email))
+			}
+			if asJSON {
+				return writeJSON(a.env.Stdout, asReceived(inbox.Raw, inbox))
+			}
+			_, err = fmt.Fprintln(a.env.Stdout, render.Clean(inbox.Email))
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&username, "username", "", "`name` before the @ of the address (default: random)")
+	flags.StringVar(&domain, "domain", "", "`domain` of the address, one of the service's (default: its first)")
+	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (default 1h)")
+	flags.BoolVar(&copyIt, "copy", false, "copy the address to the clipboard")
+	flags.BoolVar(&asJSON, "json", false, "print the inbox as JSON")
+	a.completeFlag(cmd, "domain", a.completeDomains)
+	return cmd
+}
+
+// remember stores an inbox for later commands. A failure is only reported: the inbox exists all the
+// same.
+func (a *app) remember(s *connection, i api.Inbox) {
+	if err := s.known.Put(registry.Of(i)); err != nil {
+		fmt.Fprintf(a.env.Stderr, "mayfly: this machine will not remember the inbox: %s\n", render.Clean(err.Error()))
+	}
+}
+
+func (a *app) forget(s *connection, inboxID string) {
+	if err := s.known.Remove(inboxID); err != nil {
+		fmt.Fprintf(a.env.Stderr, "mayfly: this machine still remembers %s: %s\n", render.Clean(inboxID), render.Clean(err.Error()))
+	}
+}
+
+// asReceived is an object of the API as the service sent it, less the white space between values.
+func asReceived[T api.Inbox | api.Summary | api.List](raw []byte, object T) json.RawMessage {
+	if len(raw) == 0 { // it comes from this machine's registry
+		raw, _ = json.Marshal(object) // an object of the API always can be
+	}
+	return raw
+}
+
+// copy puts text on every clipboard there is and says which: the terminal's by OSC 52, which has no
+// answer, and the system's.
+func (a *app) copy(ctx context.Context, text string) string {
+	var ways []string
+	if w := a.terminalWriter(); w != nil {
+		if _, err := io.WriteString(w, a.env.Environ.CopySequence(text)); err == nil {
+			ways = append(ways, "OSC 52")
+		}
+	}
+	names, err := a.env.Environ.Copy(ctx, text)
+	switch ways = append(ways, names...); {
+	case len(ways) > 0:
+		return fmt.Sprintf("copied (%s)", strings.Join(ways, ", "))
+	case err != nil:
+		return "not copied: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return "not copied: there is neither a terminal nor a clipboard"
+}
+
+// terminalWriter returns stdout or stderr, whichever is a terminal, else nil.
+func (a *app) terminalWriter() io.Writer {
+	switch {
+	case term.Is(a.env.Stdout):
+		return a.env.Stdout
+	case term.Is(a.env.Stderr):
+		return a.env.Stderr
+	}
+	return nil
+}
+
+func (a *app) lsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "ls",
+		Short: "List the inboxes",
+		Long: "List the inboxes, newest first: all inboxes of the API key if the service can list them, otherwise those this machine knows. " +
+			"In a pipe: address, number of messages, time of expiry and ID, separated by tabs.",
+		Example: "mayfly ls\nmayfly ls --json | jq -r .email",
+		Args:    noArgs,
+		RunE: a.connected(func(ctx context.Context, s *connection, _ []string) error {
+			inboxes, listed, err := s.counted(ctx)
+			if err != nil {
+				return err
+			}
+			if !listed && len(inboxes) == 0 {
+				fmt.Fprintf(a.env.Stderr, "mayfly: %s lists no inboxes, and this machine knows none there; `mayfly doctor` checks the service\n", render.Clean(s.baseURL))
+			}
+			if asJSON {
+				for _, i := range inboxes {
+					if err := writeJSON(a.env.Stdout, asReceived(i.Raw, i)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			return list(a, inboxes, false, func(i api.Inbox) []string {
+				count, expiry := "-", timestamp(i.ExpiresAt)
+				if i.MessageCount != nil {
+					count = strconv.Itoa(*i.MessageCount)
+				}
+				if term.Is(a.env.Stdout) {
+					expiry = timeLeft(i.ExpiresAt)
+				}
+				return []string{render.Clean(i.Email), count, expiry, render.Clean(i.ID)}
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print each inbox on a line as JSON")
+	return cmd
+}
+
+// counted returns the inboxes with their number of messages. If the service does not list inboxes,
+// each is fetched, and those that are gone are left out.
+func (s *connection) counted(ctx context.Context) (all []api.Inbox, listed bool, err error) {
+	all, listed, err = s.known.Inboxes(ctx, s.client)
+	if err != nil || listed {
+		return all, listed, err
+	}
+	type answer struct {
+		inbox api.Inbox
+		err   error
+	}
+	counted := make([]api.Inbox, 0, len(all))
+	for got := range inOrder(ctx, all, func(i api.Inbox) answer {
+		got, err := s.client.Inbox(ctx, i.ID)
+		return answer{got, err}
+	}) {
+		switch {
+		case errors.Is(got.err, api.ErrNotFound):
+		case got.err != nil:
+			return nil, false, got.err
+		default:
+			counted = append(counted, got.inbox)
+		}
+	}
+	return counted, false, ctx.Err()
+}
+
+func (a *app) rmCommand() *cobra.Command {
+	var all, yes bool
+	cmd := &cobra.Command{
+		Use:               "rm INBOX... | --all",
+		Short:             "Delete inboxes and all their messages",
+		Long:              "Delete inboxes and all their messages, for good. It asks first. Without a terminal to ask at, it needs --yes.",
+		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --all --yes",
+		Args:              noneEmpty,
+		ValidArgsFunction: a.completeInboxes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return usagef("`mayfly rm` needs inboxes, or --all")
+			}
+			asks := term.Is(a.env.Stdin) && term.Is(a.env.Stderr)
+			if !yes && !asks {
+				return usagef("there is no terminal to ask at: confirm with --yes")
+			}
+			s, err := a.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.remove(cmd.Context(), s, args, all, yes)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "delete every inbox that `mayfly ls` lists")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// remove deletes the inboxes that names mean, or all. Failures are listed and do not stop the rest.
+func (a *app) remove(ctx context.Context, s *connection, names []string, all, yes bool) error {
+	inboxes, failures := s.inboxesNamed(ctx, names)
+	if all {
+		var err error
+		if inboxes, err = s.inboxes(ctx); err != nil {
+			return err
+		}
+	}
+	if len(inboxes) > 0 && !yes {
+		sure, err := a.confirm(ctx, deletion(inboxes))
+		if err != nil {
+			return err
+		}
+		if !sure {
+			fmt.Fprintln(a.env.Stderr, "nothing was deleted")
+			return quiet{statusError}
+		}
+	}
+	type outcome struct {
+		inbox api.Inbox
+		err   error
+	}
+	for o := range inOrder(ctx, inboxes, func(i api.Inbox) outcome { return outcome{i, s.client.DeleteInbox(ctx, i.ID)} }) {
+		if o.err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", render.Clean(o.inbox.Email), o.err))
+		}
+		if o.err == nil || errors.Is(o.err, api.ErrNotFound) {
+			a.forget(s, o.inbox.ID)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(failures) == 1 && len(names) == 1 {
+		return failures[0]
+	}
+	for _, err := range failures {
+		fmt.Fprintln(a.env.Stderr, errorLine(err))
+	}
+	if len(failures) > 0 {
+		return quiet{statusError}
+	}
+	return nil
+}
+
+// inboxesNamed finds each inbox once, and returns an error for each name that is none.
+func (s *connection) inboxesNamed(ctx context.Context, names []string) (inboxes []api.Inbox, failures []error) {
+	for _, name := range names {
+		i, err := s.inbox(ctx, name)
+		switch {
+		case err != nil:
+			failures = append(failures, err)
+		case !slices.ContainsFunc(inboxes, func(other api.Inbox) bool { return other.ID == i.ID }):
+			inboxes = append(inboxes, i)
+		}
+	}
+	return inboxes, failures
+}
+
+func deletion(inboxes []api.Inbox) string {
+	if len(inboxes) == 1 {
+		return fmt.Sprintf("Delete %s and all its messages?", render.Clean(inboxes[0].Email))
+	}
+	var addresses strings.Builder
+	for _, i := range inboxes {
+		addresses.WriteString("  " + render.Clean(i.Email) + "\n")
+	}
+	return addresses.String() + fmt.Sprintf("Delete these %d inboxes and all their messages?", len(inboxes))
+}
+
+// confirm asks at the terminal; anything but y or yes is no.
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(a.env.Stderr, question+" [y/N] ")
+	answer, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
+	if err != nil && answer == "" {
+		fmt.Fprintln(a.env.Stderr)
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, nil
+}
