@@ -3,6 +3,7 @@ package mail
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -112,10 +113,13 @@ func appendUnescaped(dst, src []byte, mark byte) (_ []byte, clean bool) {
 			return append(dst, src...), clean
 		}
 		dst = append(dst, src[:i]...)
-		if i+2 < len(src) && unhex(src[i+1]) >= 0 && unhex(src[i+2]) >= 0 {
-			dst = append(dst, byte(unhex(src[i+1])<<4|unhex(src[i+2])))
-			src = src[i+3:]
-			continue
+		var octet [1]byte
+		if i+2 < len(src) {
+			if _, err := hex.Decode(octet[:], src[i+1:i+3]); err == nil {
+				dst = append(dst, octet[0])
+				src = src[i+3:]
+				continue
+			}
 		}
 		clean = false
 		dst = append(dst, mark)
@@ -266,16 +270,4 @@ func readWord(s []byte) (w word, length int, ok bool) {
 	}
 	name, _, _ := strings.Cut(string(charset), "*") // RFC 2231 adds a language
 	return word{charset: name, text: text}, length, true
-}
-
-func unhex(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	}
-	return -1
 }

@@ -196,14 +196,8 @@ func (p *parser) split(body []byte, boundary string) (parts [][]byte, preamble [
 			parts = append(parts, trimBreak(body[start:at+i]))
 		}
 		at = len(body) - len(after)
-		if closing && start >= 0 {
-			if next := findLine(after, delimiter); next < 0 || len(parts) >= p.limits.parts {
-				return parts, preamble
-			}
-			p.defect("A multipart continues after its end")
-		}
 		start = at
-		if len(parts) > p.limits.parts {
+		if closing || len(parts) > p.limits.parts {
 			return parts, preamble
 		}
 	}

@@ -97,16 +97,12 @@ func unsaved(name, what string, err error) error {
 	return fmt.Errorf("saving the %s in %s: %w", what, name, err)
 }
 
-// ownKey returns the server's own key: the one in [Config].KeyFile, or a new one of a store in memory.
+// ownKey returns the server's own key: the one in [Config].KeyFile, or a new one of a store in memory. If
+// there is no file, it creates both.
 func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {
 	if c.KeyFile == "" {
 		return svc.CreateKey(ctx, "in memory", service.Enterprise)
 	}
-	return fileKey(ctx, svc, c)
-}
-
-// fileKey returns the key whose secret is in [Config].KeyFile. If there is no file, it creates both.
-func fileKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {
 	name := c.KeyFile
 	created := ""
 	secret, err = secretFile(name, "API key", c.Log, func() (string, error) {
