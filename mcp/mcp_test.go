@@ -106,6 +106,14 @@ func (a agent) result(name string, arguments map[string]any) *sdk.CallToolResult
 	return result
 }
 
+// refuses calls a tool, which must end in an error that says want.
+func (a agent) refuses(name string, arguments map[string]any, want string) {
+	a.Helper()
+	if r := a.result(name, arguments); !r.IsError || !strings.Contains(text(r), want) {
+		a.Errorf("%s %v: %q, want %q", name, arguments, text(r), want)
+	}
+}
+
 func text(r *sdk.CallToolResult) string {
 	var all []string
 	for _, c := range r.Content {
@@ -236,9 +244,7 @@ func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{Extensions: true}, nil)
 		inbox := a.inbox()
-		if r := a.result("wait_for_message", map[string]any{"inbox": inbox.Email, "timeout": 30}); !r.IsError || !strings.Contains(text(r), "within 30 seconds") {
-			t.Errorf("after the timeout: %q", text(r))
-		}
+		a.refuses("wait_for_message", map[string]any{"inbox": inbox.Email, "timeout": 30}, "within 30 seconds")
 		ctx, cancel := context.WithCancel(t.Context())
 		params := &sdk.CallToolParams{Name: "get_code", Arguments: map[string]any{"inbox": inbox.Email, "timeout": 600}}
 		params.SetProgressToken("token")
@@ -341,9 +347,7 @@ func TestWaitingForAServiceThatFailsTellsSo(t *testing.T) {
 func TestErrorsSayWhatToDo(t *testing.T) {
 	a := newAgent(t, apitest.Options{RequestsPerMinute: 1}, nil)
 	a.call("create_inbox", nil, nil)
-	if r := a.result("create_inbox", nil); !r.IsError || !strings.Contains(text(r), "Wait") {
-		t.Errorf("at the rate limit: %q", text(r))
-	}
+	a.refuses("create_inbox", nil, "Wait")
 	for _, c := range []struct {
 		tool      string
 		arguments map[string]any
@@ -361,9 +365,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		{"get_code", map[string]any{"inbox": "x", "again": true, "since": "2m"}, "again and since cannot be combined"},
 		{"get_code", map[string]any{"inbox": "x", "since": "yesterday"}, "since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z"},
 	} {
-		if r := a.result(c.tool, c.arguments); !r.IsError || !strings.Contains(text(r), c.want) {
-			t.Errorf("%s %v: %q, want %q", c.tool, c.arguments, text(r), c.want)
-		}
+		a.refuses(c.tool, c.arguments, c.want)
 	}
 }
 
