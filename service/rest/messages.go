@@ -151,8 +151,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 }
 
 func (s *Server) messageJSON(m service.Message) api.Message {
-	parsed := mail.Parse(m.Raw)
-	s.opened.set(m.ID, parsed.Attachments)
+	parsed := s.parse(m)
 	answer := api.Message{
 		ID:          m.ID,
 		From:        m.From,
@@ -187,20 +186,19 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 		return err
 	}
 	defer release()
-	attachments, ok := s.opened.get(summary.ID)
-	if !ok {
+	opened := s.opened.Load()
+	if opened == nil || opened.id != summary.ID {
 		m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), summary.ID)
 		if err != nil {
 			return err
 		}
-		attachments = mail.Parse(m.Raw).Attachments
-		s.opened.set(m.ID, attachments)
+		opened = &openedMessage{m.ID, s.parse(m).Attachments}
 	}
-	i := slices.IndexFunc(attachments, func(a mail.Attachment) bool { return a.ID == r.PathValue("attachment") })
+	i := slices.IndexFunc(opened.attachments, func(a mail.Attachment) bool { return a.ID == r.PathValue("attachment") })
 	if i < 0 {
 		return service.Errorf(service.NotFound, "No such attachment")
 	}
-	a := attachments[i]
+	a := opened.attachments[i]
 	if w.unchanged(r, `"`+summary.ID+`.`+a.ID+`"`) {
 		return nil
 	}
@@ -214,37 +212,24 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 const openedFor = 10 * time.Second
 
 // openedMessage has the attachments of the message that was parsed last: a client that reads one
-// usually asks for the others next. It is safe for concurrent use.
+// usually asks for the others next.
 type openedMessage struct {
-	mu          sync.Mutex
 	id          string
 	attachments []mail.Attachment
-	forget      *time.Timer
 }
 
-func (o *openedMessage) get(id string) ([]mail.Attachment, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.attachments, o.id == id
-}
-
-func (o *openedMessage) set(id string, attachments []mail.Attachment) {
-	if len(attachments) == 0 {
-		return
+// parse parses a message and keeps its attachments for a while.
+func (s *Server) parse(m service.Message) *mail.Message {
+	parsed, id := mail.Parse(m.Raw), m.ID
+	if len(parsed.Attachments) > 0 {
+		s.opened.Store(&openedMessage{id, parsed.Attachments})
+		time.AfterFunc(openedFor, func() {
+			if o := s.opened.Load(); o != nil && o.id == id {
+				s.opened.CompareAndSwap(o, nil)
+			}
+		})
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.id, o.attachments = id, attachments
-	if o.forget == nil {
-		o.forget = time.AfterFunc(openedFor, o.clear)
-	}
-	o.forget.Reset(openedFor)
-}
-
-func (o *openedMessage) clear() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.id, o.attachments = "", nil
+	return parsed
 }
 
 // Bounds of a cache, in bytes.

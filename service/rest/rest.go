@@ -23,6 +23,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -92,7 +93,7 @@ type Server struct {
 	unavailable rate.Sometimes // limits how often an unavailable or damaged store is logged
 
 	answers answerCache
-	opened  openedMessage
+	opened  atomic.Pointer[openedMessage]
 
 	polls    longPolls
 	draining context.Context // done once Shutdown is called
