@@ -23,8 +23,8 @@ type Inbox struct {
 	id      string
 	service *Service
 
-	mu     sync.Mutex
-	handed watch.Delivered
+	mu        sync.Mutex
+	delivered watch.Delivered
 }
 
 // Inbox makes an inbox with an address of its own.
@@ -113,17 +113,21 @@ func (in *Inbox) open(ctx context.Context, object api.Message) (Mail, error) {
 }
 
 // await returns the next mail that has what is asked for.
-func (in *Inbox) await(t testing.TB, q watch.Target) Mail {
+func (in *Inbox) await(t testing.TB, target watch.Target) Mail {
 	t.Helper()
 	timeout := in.service.timeout(t)
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	found, err := watch.Await(ctx, in.service.client, in.id, in.after(q), watch.Match{
-		Fits: func(m api.Message) bool { return answers(q, message.New(in.id, m)) },
-		Take: func(f watch.Found) bool { return in.take(q, f) },
+	found, err := watch.Await(ctx, in.service.client, in.id, in.after(target), watch.Match{
+		Fits: func(m api.Message) bool { return answers(target, message.New(in.id, m)) },
+		Take: func(f watch.Found) bool { // unless another goroutine was faster
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			return in.delivered.Take(target, f)
+		},
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(in.missing(t, q, timeout))
+		t.Fatal(in.missing(t, target, timeout))
 	}
 	if err != nil {
 		t.Fatalf("waiting for mail to %s: %v", in.Email, err)
@@ -136,9 +140,9 @@ func (in *Inbox) await(t testing.TB, q watch.Target) Mail {
 }
 
 // answers reports whether a message has what is asked for.
-func answers(q watch.Target, m *message.Message) bool {
+func answers(target watch.Target, m *message.Message) bool {
 	ok := true
-	switch q {
+	switch target {
 	case watch.Code:
 		_, ok = m.Mail().Code()
 	case watch.Link:
@@ -149,20 +153,13 @@ func answers(q watch.Target, m *message.Message) bool {
 
 // after says which messages are considered: at first all, since the test or its application caused
 // them.
-func (in *Inbox) after(q watch.Target) watch.After {
+func (in *Inbox) after(target watch.Target) watch.After {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if len(in.handed.For) == 0 {
-		return in.handed.Since(q, time.Time{})
+	if len(in.delivered.For) == 0 {
+		return in.delivered.Since(target, time.Time{})
 	}
-	return in.handed.After(q)
-}
-
-// take hands over a message unless another goroutine was faster.
-func (in *Inbox) take(q watch.Target, f watch.Found) bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.handed.Take(q, f)
+	return in.delivered.After(target)
 }
 
 // beforeDeadline is how long before the deadline of a test a wait gives up: after it, `go test` ends

@@ -23,12 +23,12 @@ const (
 )
 
 // missing says what did not come, and what did.
-func (in *Inbox) missing(t testing.TB, q watch.Target, timeout time.Duration) string {
+func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duration) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), beforeDeadline)
 	defer cancel()
 	what := "no mail"
-	if q != watch.Message {
-		what += " with a " + string(q)
+	if target != watch.Message {
+		what += " with a " + string(target)
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s came to %s within %s", what, in.Email, timeout.Round(10*time.Millisecond))
@@ -86,10 +86,10 @@ func (in *Inbox) describeMail(text *strings.Builder, m *message.Message) {
 	}
 }
 
-func (in *Inbox) noted(q watch.Target, id string) string {
+func (in *Inbox) noted(target watch.Target, id string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.handed.Has(q, id) {
+	if in.delivered.Has(target, id) {
 		return " (was returned before)"
 	}
 	return ""
