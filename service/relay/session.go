@@ -131,7 +131,8 @@ func (r *Relay) open(conn net.Conn) (*smtp.Client, error) {
 		if err := r.startTLS(conn); err != nil {
 			return nil, err
 		}
-		conn = &greetedConn{tls.Client(conn, secure), strings.NewReader("220 Go on\r\n")}
+		secured := tls.Client(conn, secure)
+		conn = greetedConn{secured, io.MultiReader(strings.NewReader("220 Go on\r\n"), secured)}
 	}
 	c, err := r.greet(conn)
 	if err != nil || r.config.User == "" {
@@ -192,15 +193,10 @@ func (r *Relay) startTLS(conn net.Conn) error {
 // TLS.
 type greetedConn struct {
 	net.Conn
-	greeting *strings.Reader
+	in io.Reader
 }
 
-func (c *greetedConn) Read(p []byte) (int, error) {
-	if c.greeting.Len() > 0 {
-		return c.greeting.Read(p)
-	}
-	return c.Conn.Read(p)
-}
+func (c greetedConn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
 // undelivered says why the relay has not taken a message, without saying where the relay is. The
 // log has the cause.

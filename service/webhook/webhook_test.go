@@ -105,7 +105,7 @@ func (r *receiver) add(ids ...string) {
 	}
 }
 
-func must(t testing.TB, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -423,17 +423,4 @@ func TestPayload(t *testing.T) {
 			t.Errorf("the request has %v", h)
 		}
 	})
-}
-
-func BenchmarkAdd(b *testing.B) {
-	s := New("http://127.0.0.1:1/", nil, slog.New(slog.DiscardHandler))
-	a := service.Arrival{KeyID: "key_1", InboxID: "inbox_1", To: "ada@one.test", Summary: service.Summary{ID: "msg_1", From: "a@b.example", Subject: "Hello"}}
-	for b.Loop() {
-		s.Add(a)
-		select {
-		case e := <-s.queue:
-			s.record(e, 0, nil)
-		default:
-		}
-	}
 }
