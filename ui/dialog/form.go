@@ -16,14 +16,14 @@ type Form struct {
 	Then   func(values []string) tea.Cmd // what enter on the last field does, if all are valid
 }
 
-// Field is one line of a form.
+// Field is one line of a form. The zero value is an empty one that takes any text.
 type Field struct {
 	Title       string
-	Hint        string // shown while the field has focus and is valid
-	Value       string // initial value
-	Placeholder string
-	Suggestions []string
-	Password    bool
+	Hint        string   // shown while the field has focus and is valid
+	Value       string   // initial value
+	Placeholder string   // shown while it is empty
+	Suggestions []string // whole values; right or end completes the first match
+	Password    bool     // the characters are not shown
 	// Check says what is wrong with a value. It may be nil. Values have no spaces around them.
 	Check func(value string) error
 }
@@ -32,9 +32,7 @@ type Field struct {
 func NewForm(f Form) Dialog {
 	o := &form{Form: f}
 	for _, field := range f.Fields {
-		line := NewLine(LineOptions{
-			Value: field.Value, Placeholder: field.Placeholder, Suggestions: field.Suggestions, Password: field.Password,
-		})
+		line := NewLine(field)
 		line.Blur()
 		o.lines = append(o.lines, line)
 	}

@@ -21,34 +21,27 @@ const (
 	maxPaste  = 1 << 16 // bytes of a paste that are used
 )
 
-// LineOptions are the options of a line. The zero value is an empty line of plain text.
-type LineOptions struct {
-	Value       string
-	Placeholder string   // shown while the line is empty
-	Suggestions []string // whole values; right or end completes the first match
-	Password    bool     // the characters are not shown
-}
-
 // Line is a line of text and its cursor. It must not be copied.
 type Line struct {
 	text        textinput.Model
 	suggestions []string
 }
 
-// NewLine returns a line that has focus, with the cursor at its end.
-func NewLine(o LineOptions) *Line {
+// NewLine returns the line of a field, with focus and the cursor at its end. What its title, hint and check are
+// for is the form's.
+func NewLine(f Field) *Line {
 	l := &Line{text: textinput.New()}
 	l.text.SetVirtualCursor(false) // View draws it, and nothing blinks
 	l.text.CharLimit = maxChars
 	l.text.KeyMap.Paste.SetEnabled(false) // the terminal pastes
-	l.text.Placeholder = render.Clean(o.Placeholder)
-	if o.Password {
+	l.text.Placeholder = render.Clean(f.Placeholder)
+	if f.Password {
 		l.text.EchoMode, l.text.CharLimit = textinput.EchoPassword, maxSecret
 	}
-	for _, s := range o.Suggestions {
+	for _, s := range f.Suggestions {
 		l.suggestions = append(l.suggestions, render.Clean(s))
 	}
-	l.SetValue(o.Value)
+	l.SetValue(f.Value)
 	l.Focus()
 	return l
 }

@@ -53,7 +53,7 @@ func TestEditing(t *testing.T) {
 		{[]string{"日本語", "left", "left"}, "日[本]語"},
 		{[]string{"e", "\u0301"}, "e\u0301[ ]"},
 	} {
-		l := NewLine(LineOptions{})
+		l := NewLine(Field{})
 		press(l, c.keys...)
 		if got := shown(l, 40); got != c.want {
 			t.Errorf("%q: %q, want %q", c.keys, got, c.want)
@@ -69,12 +69,12 @@ func TestAPasteIsOneCleanAndBoundedLine(t *testing.T) {
 		{strings.Repeat("é", 300), strings.Repeat("é", maxChars)},
 		{strings.Repeat("x", 10<<20), strings.Repeat("x", maxChars)},
 	} {
-		l := NewLine(LineOptions{})
+		l := NewLine(Field{})
 		if changed := l.Update(tea.PasteMsg{Content: c.paste}); !changed || l.Value() != c.want {
 			t.Errorf("%.20q: changed %v, %.40q", c.paste, changed, l.Value())
 		}
 	}
-	l := NewLine(LineOptions{Value: "ac"})
+	l := NewLine(Field{Value: "ac"})
 	press(l, "left")
 	l.Update(tea.PasteMsg{Content: "b"})
 	if got := shown(l, 10); got != "ab[c]" {
@@ -89,7 +89,7 @@ func TestAPasteIsOneCleanAndBoundedLine(t *testing.T) {
 }
 
 func TestTextIsNeverTakenForTheNameOfAKey(t *testing.T) {
-	l := NewLine(LineOptions{})
+	l := NewLine(Field{})
 	for _, text := range []string{"home", "ctrl+u", "esc"} {
 		k := tea.KeyPressMsg{Code: tea.KeyExtended, Text: text}
 		if name := KeyName(k); name != "" {
@@ -103,7 +103,7 @@ func TestTextIsNeverTakenForTheNameOfAKey(t *testing.T) {
 }
 
 func TestTheCursorIsInView(t *testing.T) {
-	l := NewLine(LineOptions{Value: "abcdefghijklmnopqrstuvwxyz"})
+	l := NewLine(Field{Value: "abcdefghijklmnopqrstuvwxyz"})
 	for _, c := range []struct {
 		keys []string
 		want string
@@ -122,7 +122,7 @@ func TestTheCursorIsInView(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	l := NewLine(LineOptions{Placeholder: "random"})
+	l := NewLine(Field{Placeholder: "random"})
 	if got := shown(l, 20); got != "[r]andom" {
 		t.Errorf("empty: %q", got)
 	}
@@ -133,7 +133,7 @@ func TestOptions(t *testing.T) {
 		t.Errorf("a blurred line took %q", l.Value())
 	}
 
-	l = NewLine(LineOptions{Suggestions: []string{"example.org", "Mail.test"}})
+	l = NewLine(Field{Suggestions: []string{"example.org", "Mail.test"}})
 	press(l, "ma")
 	if got := shown(l, 20); got != "ma[i]l.test" {
 		t.Errorf("suggested: %q", got)
@@ -146,7 +146,7 @@ func TestOptions(t *testing.T) {
 	}
 
 	long := strings.Repeat("secret", 100)
-	l = NewLine(LineOptions{Password: true, Placeholder: "none"})
+	l = NewLine(Field{Password: true, Placeholder: "none"})
 	l.Update(tea.PasteMsg{Content: long})
 	if l.Value() != long {
 		t.Errorf("a long key lost its end: %d characters of it are left", len(l.Value()))
@@ -172,7 +172,7 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, moves []byte, w int, password bool) {
 		th := uitest.Theme(t)
 		w = max(0, w%100)
-		l := NewLine(LineOptions{Value: text, Placeholder: text, Suggestions: []string{text, "i̇x"}, Password: password})
+		l := NewLine(Field{Value: text, Placeholder: text, Suggestions: []string{text, "i̇x"}, Password: password})
 		runes := []rune(text)
 		for _, m := range moves[:min(len(moves), 50)] {
 			switch {
@@ -214,7 +214,7 @@ func check(t *testing.T, l *Line, th *theme.Theme, w int) {
 }
 
 func BenchmarkType(b *testing.B) {
-	l, th := NewLine(LineOptions{Suggestions: []string{"mayfly.test"}}), &theme.Theme{}
+	l, th := NewLine(Field{Suggestions: []string{"mayfly.test"}}), &theme.Theme{}
 	for n := 0; b.Loop(); n++ {
 		l.Update(tea.KeyPressMsg{Code: 'x', Text: "x"})
 		l.View(th, 54)

@@ -27,7 +27,7 @@ type Choice struct {
 
 // NewMenu opens a menu.
 func NewMenu(m Menu) Dialog {
-	o := &menu{Menu: m, line: NewLine(LineOptions{}), byID: map[string]Choice{}}
+	o := &menu{Menu: m, line: NewLine(Field{}), byID: map[string]Choice{}}
 	for _, c := range m.Choices {
 		o.byID[c.ID] = c
 		o.titles = append(o.titles, c.Title)

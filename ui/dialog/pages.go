@@ -133,10 +133,14 @@ func (m *pages) Update(msg tea.Msg) Result {
 		return Result{Close: true}
 	case "/":
 		m.search.Start()
-	case "n":
-		m.step(1)
-	case "N":
-		m.step(-1)
+	case "n", "N":
+		n := 1
+		if k.String() == "N" {
+			n = -1
+		}
+		if line, ok := m.search.Step(n); ok {
+			m.pager.Show(line)
+		}
 	case "tab", "l", "right":
 		return m.turn(1)
 	case "shift+tab", "h", "left":
@@ -162,13 +166,6 @@ func (m *pages) typeSearch(msg tea.Msg) {
 	}
 	top, _ := m.pager.Visible()
 	if line, ok := m.search.Type(msg, top); ok {
-		m.pager.Show(line)
-	}
-}
-
-// step goes to the next hit, with -1 to the previous one.
-func (m *pages) step(n int) {
-	if line, ok := m.search.Step(n); ok {
 		m.pager.Show(line)
 	}
 }

@@ -40,13 +40,13 @@ func (s *Search) In(count int, plain func(n int) string) {
 // Start begins the typing of a text.
 func (s *Search) Start() {
 	s.Clear()
-	s.line, s.Typing = NewLine(LineOptions{}), true
+	s.line, s.Typing = NewLine(Field{}), true
 }
 
 // For searches for a text, and reports whether it occurs.
 func (s *Search) For(text string) bool {
 	s.Clear()
-	s.line = NewLine(LineOptions{Value: text})
+	s.line = NewLine(Field{Value: text})
 	s.find()
 	return len(s.hits) > 0
 }

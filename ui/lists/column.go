@@ -105,7 +105,7 @@ type Filter struct {
 // Start starts typing.
 func (f *Filter) Start() {
 	if !f.On() {
-		f.line = dialog.NewLine(dialog.LineOptions{})
+		f.line = dialog.NewLine(dialog.Field{})
 	}
 	f.Typing = true
 }

@@ -43,7 +43,7 @@ type Search struct {
 // NewSearch returns a search in which nothing was typed. It hands a chosen message to show, with texts to
 // find in it: it is shown at the first that occurs.
 func NewSearch(st *store.Store, show func(key string, find []string) tea.Cmd) *Search {
-	s := &Search{show: show, line: dialog.NewLine(dialog.LineOptions{})}
+	s := &Search{show: show, line: dialog.NewLine(dialog.Field{})}
 	s.Dialog = dialog.Box(body{s})
 	s.In(st)
 	return s

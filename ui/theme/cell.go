@@ -110,8 +110,12 @@ func Fit(s string, w int) string {
 	if w <= 0 {
 		return ""
 	}
-	s = Cut(s, w)
-	return s + Spaces(w-Width(s))
+	n := Width(s)
+	if n > w {
+		s = ansi.Truncate(s, w, Ellipsis)
+		n = Width(s)
+	}
+	return s + Spaces(w-n)
 }
 
 // Spread puts left and right at the two ends of w cells. Left is cut if both do not fit.
