@@ -76,7 +76,7 @@ mayfly exec --keep-mails mails -- go test ./...`,
 	return cmd
 }
 
-// execution is a run of a command with a service of its own.
+// execution runs a command with a private service.
 type execution struct {
 	app         *app
 	config      server.Config
@@ -130,11 +130,11 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	return quiet{status}
 }
 
-// supervise runs a command as if it had been run instead of this process, and returns how it ended. It fails if the command cannot
-// be started.
+// supervise runs a command in place of this process, and returns how it ended. It fails if the command
+// cannot be started.
 //
-// The command is in this process's group, so that both are one job: what a terminal sends reaches both. ctrl+z stops both; ctrl+c
-// and ctrl+\ are left to the command. What is sent to this process alone is passed on.
+// The command is in this process's group, so that both are one job, and what a terminal sends reaches both.
+// ctrl+z stops both; ctrl+c and ctrl+\ are left to the command. Signals to this process alone are passed on.
 func (s *signals) supervise(cmd *exec.Cmd) (*os.ProcessState, error) {
 	received := make(chan os.Signal, 16)
 	for _, sig := range append(passedOn, syscall.SIGINT, syscall.SIGQUIT) {
@@ -166,8 +166,8 @@ func (s *signals) supervise(cmd *exec.Cmd) (*os.ProcessState, error) {
 	return cmd.ProcessState, nil
 }
 
-// endByInterrupt ends this process as SIGINT does by default: a shell whose loop runs it then ends the loop, which it does not for an
-// exit status. It returns where the signal has no effect: the kernel spares process 1.
+// endByInterrupt ends this process as SIGINT does by default: a shell then ends the loop that runs it, which it
+// does not for an exit status. It returns where the signal has no effect: the kernel spares process 1.
 func endByInterrupt() {
 	signal.Reset(os.Interrupt)
 	self, err := os.FindProcess(os.Getpid())
@@ -175,7 +175,7 @@ func endByInterrupt() {
 		return
 	}
 	if err := self.Signal(os.Interrupt); err == nil {
-		select {} // another thread may get it, after this one would have ended the process
+		select {} // another thread may get it, later
 	}
 }
 

@@ -149,7 +149,7 @@ func (a *app) printKey(ctx context.Context, p endpoint) error {
 	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), ending(key), key.Source}})
 }
 
-// ending says how a key ends, by which people tell keys apart.
+// ending is the end of a key as users see it, enough to recognise the key.
 func ending(key keys.Key) string {
 	if last := key.Secret.Last4(); last != "" {
 		return "ends in " + render.Clean(last)

@@ -46,11 +46,11 @@ func (a *app) localServiceCommand() *cobra.Command {
 		Use:     localCommand,
 		Short:   "Run the local service in this process",
 		Example: "mayfly " + localCommand,
-		Hidden:  true, // it is started by those who need it
+		Hidden:  true, // commands that need it start it
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.graceful.Store(true)
-			signal.Ignore(syscall.SIGPIPE) // whoever started it may have gone
+			signal.Ignore(syscall.SIGPIPE) // the program that started it may have ended
 			if a.env.Getenv("GOGC") == "" {
 				debug.SetGCPercent(50)
 			}
@@ -189,22 +189,22 @@ func (t *localTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// holdLocal keeps the local service running while ctx lasts: if it is killed, it is started again.
-// One that the user ended is attached to once it runs. The client of c then follows it. The function
-// ends that.
-func (a *app) holdLocal(ctx context.Context, c *connection) (release func(), err error) {
-	h := &localTransport{}
-	h.session.Store(c.session)
-	a.transport = h
+// keepLocal keeps the local service running while ctx lasts: if it is killed, it is started again. One
+// that the user ended is attached to once it runs again. The client of c follows it. The returned function
+// ends this.
+func (a *app) keepLocal(ctx context.Context, c *connection) (end func(), err error) {
+	transport := &localTransport{}
+	transport.session.Store(c.session)
+	a.transport = transport
 	moving, err := a.connection(c.endpoint, c.session.Key)
 	if err != nil {
 		return nil, err
 	}
 	c.client = moving.client
 	ctx, cancel := context.WithCancel(ctx)
-	var held sync.WaitGroup
-	held.Go(func() {
-		for s := c.session; ; h.session.Store(s) {
+	var keeping sync.WaitGroup
+	keeping.Go(func() {
+		for s := c.session; ; transport.session.Store(s) {
 			select {
 			case <-ctx.Done():
 				s.Close()
@@ -226,7 +226,7 @@ func (a *app) holdLocal(ctx context.Context, c *connection) (release func(), err
 	})
 	return func() {
 		cancel()
-		held.Wait()
+		keeping.Wait()
 	}, nil
 }
 
@@ -246,11 +246,11 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 				return err
 			}
 			if c.session != nil {
-				release, err := a.holdLocal(cmd.Context(), c)
+				end, err := a.keepLocal(cmd.Context(), c)
 				if err != nil {
 					return err
 				}
-				defer release()
+				defer end()
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, Log: log})

@@ -238,12 +238,7 @@ func inOrder[T, R any](ctx context.Context, items []T, work func(T) R) iter.Seq[
 			}
 		})
 		for result := range pending {
-			select {
-			case r := <-result:
-				if !yield(r) {
-					return
-				}
-			case <-ctx.Done():
+			if r := <-result; ctx.Err() != nil || !yield(r) {
 				return
 			}
 		}

@@ -16,9 +16,8 @@ import (
 // passedOn are the signals that `exec` passes on to its command.
 var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// whileRead runs what waits for mail, and ends its context when nobody can read stdout any more, as
-// after the program that started this one was killed: only the next write would find out. The error is
-// then EPIPE.
+// whileRead ends the context of run when stdout's reader is gone, as after the program that started this one
+// was killed: otherwise only the next write would find out. The error is then EPIPE.
 func (a *app) whileRead(ctx context.Context, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

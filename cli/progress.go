@@ -51,22 +51,21 @@ func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
 	})
 }
 
-// slowAnswer is how long a person waits for an answer before being told so. An attempt may take 30 s,
-// and there are four.
+// slowAnswer is how long the user waits for an answer before they are told. An attempt may take 30 s, and
+// there are four.
 const slowAnswer = 6 * time.Second
 
-// slowWarner is a network that tells a person of each request that is not answered soon, except those
-// that the service is asked to hold.
+// slowWarner tells the user of each request that is not answered soon, except long polls.
 type slowWarner struct {
 	http.RoundTripper
 	terminal io.Writer
 }
 
-func (i slowWarner) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w slowWarner) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Header.Get("Prefer") == "" {
 		defer time.AfterFunc(slowAnswer, func() {
-			fmt.Fprintf(i.terminal, "\r%smayfly: %s does not answer; still trying, ctrl+c stops\n", ansi.EraseLineRight, render.Clean(r.URL.Host))
+			fmt.Fprintf(w.terminal, "\r%smayfly: %s does not answer; still trying, ctrl+c stops\n", ansi.EraseLineRight, render.Clean(r.URL.Host))
 		}).Stop()
 	}
-	return i.RoundTripper.RoundTrip(r)
+	return w.RoundTripper.RoundTrip(r)
 }

@@ -104,12 +104,11 @@ func (i interrupted) status() int { return statusSignalFloor + int(i.signal) }
 // signals are those that end a run.
 type signals struct {
 	received chan os.Signal
-	lent     atomic.Int64 // until when the terminal is lent, in nanoseconds since 1970
+	ignored  atomic.Int64 // until when ctrl+c and ctrl+\ are ignored, in nanoseconds since 1970
 }
 
-// lentGrace is how long after a program has given the terminal back a ctrl+c that was meant for it may
-// be delivered.
-const lentGrace = time.Second
+// lateInterrupt bounds how long after the end of a program a ctrl+c that was meant for it is delivered.
+const lateInterrupt = time.Second
 
 // withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP, unless this process was started to ignore it, as
 // nohup and a shell's `&` do. A second signal ends the process at once. The function stops watching
@@ -153,7 +152,7 @@ func (s *signals) watch(end context.CancelCauseFunc, stop <-chan struct{}) {
 			}
 		}
 		switch {
-		case time.Now().UnixNano() < s.lent.Load() && (number == syscall.SIGINT || number == syscall.SIGQUIT):
+		case time.Now().UnixNano() < s.ignored.Load() && (number == syscall.SIGINT || number == syscall.SIGQUIT):
 			continue
 		case !first:
 			fmt.Fprintln(os.Stderr)
@@ -168,9 +167,9 @@ func (s *signals) watch(end context.CancelCauseFunc, stop <-chan struct{}) {
 // with the stacks of its goroutines, and leave the terminal as it is.
 func (s *signals) catchCrashes() { signal.Notify(s.received, syscall.SIGQUIT, syscall.SIGABRT) }
 
-// lend ignores ctrl+c and ctrl+\ until the returned function is called: they are meant for another
-// program, to which the terminal is lent.
-func (s *signals) lend() (back func()) {
-	s.lent.Store(math.MaxInt64)
-	return func() { s.lent.Store(time.Now().Add(lentGrace).UnixNano()) }
+// ignoreInterrupts ignores ctrl+c and ctrl+\ until the returned function is called: they are meant for
+// the program that has the terminal meanwhile.
+func (s *signals) ignoreInterrupts() (heed func()) {
+	s.ignored.Store(math.MaxInt64)
+	return func() { s.ignored.Store(time.Now().Add(lateInterrupt).UnixNano()) }
 }

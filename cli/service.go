@@ -97,7 +97,7 @@ type connection struct {
 	known   *registry.Registry
 }
 
-// connect finds the service that the settings name, and the key to it. A person at a terminal is told
+// connect finds the service that the settings name, and the key to it. The user at a terminal is told
 // if it does not answer.
 func (a *app) connect(ctx context.Context) (*connection, error) {
 	if term.Is(a.env.Stderr) {

@@ -85,7 +85,7 @@ func (m *moment) Set(s string) error {
 func (m *moment) String() string { return m.text }
 func (m *moment) Type() string   { return "time" }
 
-// waiting is a run of the command.
+// waiting is one wait: its flags, then its state.
 type waiting struct {
 	app                 *app
 	from, subject, body string
@@ -98,15 +98,15 @@ type waiting struct {
 	*connection
 	inbox      api.Inbox
 	created    bool // the inbox was made since the run began
-	unrecorded bool // what was handed over cannot be kept
+	unrecorded bool // the state folder cannot keep what is delivered
 
-	fitting map[string]fit // by message ID
+	fitting map[string]fit // messages to be taken, by ID
 	printed int
 	failure error  // that ended the wait when a message was to be printed
 	stop    func() // ends the display of progress
 }
 
-// fit is a message that fits.
+// fit is a message that matches the filters.
 type fit struct {
 	message *message.Message
 	value   string // the code or link, if one is asked for
@@ -190,7 +190,7 @@ func (w *waiting) find(ctx context.Context, arg string) error {
 	return err
 }
 
-// await hands over messages until there were enough.
+// await prints messages until there are enough.
 func (w *waiting) await(ctx context.Context) error {
 	after := w.after()
 	w.fitting = map[string]fit{}
