@@ -9,7 +9,8 @@ type Cascade struct {
 
 	sheet  sheet
 	inline map[string][]decl
-	found  []int32
+	found  []int32  // the rules for an element, and the declarations
+	decls  [][]decl // of these and of its style attribute
 	vars   variables
 	style  Style // the one being computed
 }
@@ -32,22 +33,20 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 	*s = Style{Inherited: *parent, parent: parent, opacity: 1}
 	s.defaults(n, c.Quirks)
 	s.attributes(n)
-	c.found = c.sheet.match(n, c.found[:0])
-	own := c.inlineDecls(n)
+	c.found, c.decls = c.sheet.match(n, c.found[:0]), c.decls[:0]
 	for _, i := range c.found {
-		c.vars.declare(s, c.sheet.rules[i].decls)
+		c.decls = append(c.decls, c.sheet.rules[i].decls)
 	}
-	c.vars.declare(s, own)
+	c.decls = append(c.decls, c.inlineDecls(n))
+	for _, decls := range c.decls {
+		c.vars.declare(s, decls)
+	}
 	important := false
-	for _, i := range c.found {
-		important = c.apply(s, c.sheet.rules[i].decls, false) || important
+	for _, decls := range c.decls {
+		important = c.apply(s, decls, false) || important
 	}
-	important = c.apply(s, own, false) || important
-	if important {
-		for _, i := range c.found {
-			c.apply(s, c.sheet.rules[i].decls, true)
-		}
-		c.apply(s, own, true)
+	for i := 0; important && i < len(c.decls); i++ {
+		c.apply(s, c.decls[i], true)
 	}
 	if s.Width.Unit == '%' && s.maxWidth.IsSet() && s.maxWidth.Px(s.Size, 640) < s.Width.Px(s.Size, 640) {
 		s.Width = s.maxWidth
@@ -91,17 +90,13 @@ func (c *Cascade) apply(s *Style, decls []decl, important bool) (more bool) {
 			more = more || d.important
 			continue
 		}
-		if d.set == nil {
-			continue
+		value, ok := d.value, d.set != nil
+		if ok && d.varies {
+			value, ok = c.vars.replace(value, s.vars)
 		}
-		value := d.value
-		if d.varies {
-			var ok bool
-			if value, ok = c.vars.replace(value, s.vars); !ok {
-				continue
-			}
+		if ok {
+			d.set(s, value)
 		}
-		d.set(s, value)
 	}
 	return more
 }

@@ -13,7 +13,9 @@ import (
 // defaults sets the style that an element has without any CSS.
 func (s *Style) defaults(n *html.Node, quirks bool) {
 	switch n.DataAtom {
-	case atom.Html, atom.Body, atom.Div, atom.Center, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
+	case atom.Center:
+		s.Display, s.Align, s.Blocks = Block, doc.Center, doc.Center
+	case atom.Html, atom.Body, atom.Div, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
 		atom.Nav, atom.Aside, atom.Address, atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Figcaption,
 		atom.Details, atom.Summary, atom.Hgroup, atom.Dt, atom.Dd, atom.Caption, atom.Tbody, atom.Thead, atom.Tfoot, atom.Frameset:
 		s.Display = Block
@@ -45,21 +47,10 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 		s.Blocks = doc.Start
 	case atom.Tr:
 		s.Display = TableRow
-	case atom.Td, atom.Th:
+	case atom.Td:
 		s.Display = TableCell
-		if n.DataAtom == atom.Th {
-			s.Bold = true
-		}
-	default:
-		s.inlineDefaults(n)
-	}
-	if n.DataAtom == atom.Center {
-		s.Align, s.Blocks = doc.Center, doc.Center
-	}
-}
-
-func (s *Style) inlineDefaults(n *html.Node) {
-	switch n.DataAtom {
+	case atom.Th:
+		s.Display, s.Bold = TableCell, true
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		level := int(n.Data[1] - '1')
 		s.Display, s.Bold = Block, true
@@ -88,7 +79,8 @@ func (s *Style) inlineDefaults(n *html.Node) {
 	case atom.Bdo:
 		s.RTL, s.Override = false, true
 	case atom.Mark:
-		s.Background, s.Fill, s.OwnBackground = doc.Color{R: 255, G: 255, Set: true}, doc.Color{R: 255, G: 255, Set: true}, true
+		s.Fill = doc.Color{R: 255, G: 255, Set: true}
+		s.Background, s.OwnBackground = s.Fill, true
 	}
 }
 
@@ -98,6 +90,7 @@ func vertical(em float32) [4]Length {
 
 // attributes applies the presentational attributes. CSS overrides them.
 func (s *Style) attributes(n *html.Node) {
+	font := n.DataAtom == atom.Font
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "hidden":
@@ -105,7 +98,7 @@ func (s *Style) attributes(n *html.Node) {
 		case "href":
 			s.Underline = s.Underline || n.DataAtom == atom.A && len(a.Val) > 1 // "#" leads nowhere
 		case "dir":
-			s.setDirection(strings.ToLower(strings.TrimSpace(a.Val)))
+			keyword(&s.RTL, directions, strings.ToLower(strings.TrimSpace(a.Val)))
 		case "bgcolor":
 			s.paint(legacyColor(a.Val))
 		case "background":
@@ -118,14 +111,20 @@ func (s *Style) attributes(n *html.Node) {
 			setDimension(&s.Height, a.Val)
 		case "width":
 			setDimension(&s.Width, a.Val)
-		case "text":
-			if n.DataAtom == atom.Body {
+		case "text", "color":
+			if a.Key == "text" && n.DataAtom == atom.Body || a.Key == "color" && font {
 				s.paintText(legacyColor(a.Val))
+			}
+		case "size":
+			if font {
+				s.setFontSize(a.Val)
+			}
+		case "face":
+			if font {
+				s.setFamily(strings.ToLower(a.Val))
 			}
 		case "type":
 			s.listType(n, a.Val)
-		default:
-			s.fontAttribute(n, a)
 		}
 	}
 }
@@ -135,26 +134,15 @@ func (s *Style) alignAttribute(n *html.Node, v string) {
 	switch n.DataAtom {
 	case atom.Img:
 	case atom.Table, atom.Hr:
-		s.Margin[Left], s.Margin[Right] = Length{}, Length{}
-		if v == "center" || v == "right" {
-			s.Margin[Left].Unit = 'a'
-		}
-		if v == "center" {
-			s.Margin[Right].Unit = 'a'
+		left, right := &s.Margin[Left], &s.Margin[Right]
+		if *left, *right = (Length{}), (Length{}); v == "center" {
+			left.Unit, right.Unit = 'a', 'a'
+		} else if v == "right" {
+			left.Unit = 'a'
 		}
 	default:
 		s.setAlign(v)
 		s.Blocks = s.Align
-	}
-}
-
-// setDirection sets the direction of text; "auto" leaves it to the text itself.
-func (s *Style) setDirection(v string) {
-	switch v {
-	case "rtl":
-		s.RTL = true
-	case "ltr", "auto":
-		s.RTL = false
 	}
 }
 
@@ -169,20 +157,6 @@ func setDimension(l *Length, v string) {
 	setLength(l, v[:n])
 	if l.Value == 0 {
 		*l = Length{}
-	}
-}
-
-func (s *Style) fontAttribute(n *html.Node, a html.Attribute) {
-	if n.DataAtom != atom.Font {
-		return
-	}
-	switch a.Key {
-	case "color":
-		s.paintText(legacyColor(a.Val))
-	case "size":
-		s.setFontSize(a.Val)
-	case "face":
-		s.setFamily(strings.ToLower(a.Val))
 	}
 }
 

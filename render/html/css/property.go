@@ -1,6 +1,7 @@
 package css
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +50,7 @@ var properties = map[string]setter{
 	"white-space":           func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
 	"text-transform":        func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
 	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
-	"direction":             (*Style).setDirection,
+	"direction":             func(s *Style, v string) { keyword(&s.RTL, directions, v) },
 	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
 	"list-style":            (*Style).setMarker,
 	"list-style-type":       (*Style).setMarker,
@@ -66,8 +67,11 @@ func init() {
 	for side, name := range [...]string{Top: "top", Right: "right", Bottom: "bottom", Left: "left"} {
 		properties["margin-"+name] = func(s *Style, v string) { setLength(&s.Margin[side], v) }
 		properties["padding-"+name] = func(s *Style, v string) { setLength(&s.Padding[side], v) }
-		properties["border-"+name] = func(s *Style, v string) { s.borders[side] = parseLine(v) }
 		part := func(s *Style, v string) { s.borders[side].set(v) }
+		properties["border-"+name] = func(s *Style, v string) {
+			s.borders[side] = line{}
+			part(s, v)
+		}
 		properties["border-"+name+"-style"] = part
 		properties["border-"+name+"-width"] = part
 		properties["border-"+name+"-color"] = part
@@ -82,6 +86,11 @@ var (
 	transforms = map[string]Transform{
 		"uppercase": Uppercase, "lowercase": Lowercase, "capitalize": Capitalize, "none": AsWritten, "initial": AsWritten,
 	}
+	directions = map[string]bool{"rtl": true, "ltr": false, "auto": false} // auto leaves it to the text
+	valigns    = map[string]doc.VAlign{"top": doc.Top, "middle": doc.Middle, "bottom": doc.Bottom}
+	weights    = map[string]bool{"bold": true, "bolder": true, "normal": false, "lighter": false}
+	markers    = []string{"none", "disc", "circle", "square", "decimal", "decimal-leading-zero", "lower-alpha", "lower-latin",
+		"upper-alpha", "upper-latin", "lower-roman", "upper-roman"}
 	packed = map[string]doc.Align{ // where a flex box puts its content
 		"center": doc.Center, "space-around": doc.Center, "space-evenly": doc.Center, "safe center": doc.Center,
 		"end": doc.End, "flex-end": doc.End, "right": doc.End,
@@ -138,6 +147,7 @@ func (s *Style) setDecoration(v string) {
 }
 
 func (s *Style) setVerticalAlign(v string) {
+	keyword(&s.VAlign, valigns, v)
 	switch v {
 	case "super":
 		s.Sup = true
@@ -145,12 +155,6 @@ func (s *Style) setVerticalAlign(v string) {
 		s.Sub = true
 	case "baseline":
 		s.Sup, s.Sub = false, false
-	case "top":
-		s.VAlign = doc.Top
-	case "middle":
-		s.VAlign = doc.Middle
-	case "bottom":
-		s.VAlign = doc.Bottom
 	}
 }
 
@@ -221,17 +225,12 @@ func (s *Style) setBackground(v string) {
 		return
 	}
 	s.OnImage = s.OnImage || strings.Contains(v, "url(")
-	s.paint(firstColor(v))
-}
-
-// firstColor returns the first colour in a value of several parts.
-func firstColor(v string) (rgba, bool) {
 	for word := range words(v) {
 		if c, ok := parseColor(word); ok {
-			return c, true
+			s.paint(c, true)
+			return
 		}
 	}
-	return rgba{}, false
 }
 
 // meanColor returns the mean of the colours of a gradient.
@@ -253,21 +252,17 @@ func meanColor(v string) (rgba, bool) {
 
 // paint sets the colour of the background, if there is one.
 func (s *Style) paint(c rgba, ok bool) {
-	parent := s.parent
+	around := s.parent.Background
 	if !ok {
 		return
 	}
 	if c.a < .05 {
-		s.Background, s.OwnBackground = parent.Background, false
+		s.Background, s.OwnBackground = around, false
 		return
 	}
-	s.Background = c.over(parent.Background)
+	s.Background = c.over(around)
 	s.Fill = s.Background
-	around := parent.Background
-	if !around.Set {
-		around = White
-	}
-	s.OwnBackground = !Same(s.Background, around)
+	s.OwnBackground = !Same(s.Background, rgba{}.over(around))
 	if s.OwnBackground && c.a == 1 {
 		s.OnImage = false
 	}
@@ -291,15 +286,10 @@ func (s *Style) setAlign(v string) {
 }
 
 func (s *Style) setWeight(v string) {
-	switch v {
-	case "bold", "bolder":
-		s.Bold = true
-	case "normal", "lighter":
-		s.Bold = false
-	default:
-		if n, err := strconv.ParseFloat(v, 32); err == nil {
-			s.Bold = n >= 600
-		}
+	if bold, ok := weights[v]; ok {
+		s.Bold = bold
+	} else if n, err := strconv.ParseFloat(v, 32); err == nil {
+		s.Bold = n >= 600
 	}
 }
 
@@ -308,32 +298,26 @@ var sizes = map[string]float32{
 }
 
 func (s *Style) setSize(v string) {
+	keyword(&s.Size, sizes, v)
 	parent := s.parent.Size
-	if px, ok := sizes[v]; ok {
-		s.Size = px
-		return
-	}
-	switch v {
-	case "smaller":
+	switch l, ok := ParseLength(v); {
+	case v == "smaller":
 		s.Size = parent / 1.2
-	case "larger":
+	case v == "larger":
 		s.Size = parent * 1.2
-	default:
-		if l, ok := ParseLength(v); ok && l.Value >= 0 {
-			s.Size = min(l.Px(parent, parent), 1000)
-		}
+	case ok && l.Value >= 0:
+		s.Size = min(l.Px(parent, parent), 1000)
 	}
 }
 
 // setFont parses the font shorthand: style and weight, size with an optional line height, family.
 func (s *Style) setFont(v string) {
-	rest := v
-	for rest != "" {
+	for v != "" {
 		var word string
-		word, rest, _ = strings.Cut(rest, " ")
+		word, v, _ = strings.Cut(v, " ")
 		word, _, _ = strings.Cut(word, "/")
 		switch {
-		case word == "bold", word == "bolder", word == "600", word == "700", word == "800", word == "900":
+		case slices.Contains([]string{"bold", "bolder", "600", "700", "800", "900"}, word):
 			s.Bold = true
 		case word == "italic", word == "oblique":
 			s.Italic = true
@@ -343,36 +327,35 @@ func (s *Style) setFont(v string) {
 			l, ok := ParseLength(word)
 			if _, named := sizes[word]; named || ok && (l.Value == 0 || word[len(word)-1] > '9' || word[len(word)-1] == '%') {
 				s.setSize(word)
-				s.setFamily(rest)
+				s.setFamily(v)
 				return
 			}
 		}
 	}
 }
 
+var monospaced = []string{"mono", "courier", "consolas", "menlo", "monaco"}
+
 func (s *Style) setFamily(v string) {
 	first, _, _ := strings.Cut(v, ",")
-	s.Mono = strings.Contains(first, "mono") || strings.Contains(first, "courier") ||
-		strings.Contains(first, "consolas") || strings.Contains(first, "menlo") || strings.Contains(first, "monaco")
+	s.Mono = slices.ContainsFunc(monospaced, func(name string) bool { return strings.Contains(first, name) })
 }
 
 func (s *Style) setMarker(v string) {
 	for word := range strings.FieldsSeq(v) {
-		switch word {
-		case "none", "disc", "circle", "square", "decimal", "decimal-leading-zero", "lower-alpha", "lower-latin",
-			"upper-alpha", "upper-latin", "lower-roman", "upper-roman":
+		if slices.Contains(markers, word) {
 			s.Marker = word
 		}
 	}
 }
 
+var lengths = map[string]Length{"auto": {Unit: 'a'}, "none": {}, "initial": {}}
+
 func setLength(l *Length, v string) {
 	if parsed, ok := ParseLength(v); ok {
 		*l = parsed
-	} else if v == "auto" {
-		*l = Length{Unit: 'a'}
-	} else if v == "none" || v == "initial" {
-		*l = Length{}
+	} else {
+		keyword(l, lengths, v)
 	}
 }
 

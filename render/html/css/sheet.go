@@ -270,13 +270,7 @@ func (s *sheet) match(n *html.Node, found []int32) []int32 {
 	if len(found) > 1 {
 		slices.SortFunc(found, func(a, b int32) int {
 			x, y := s.rules[a].specificity, s.rules[b].specificity
-			if x != y {
-				if x.Less(y) {
-					return -1
-				}
-				return 1
-			}
-			return cmp.Compare(a, b)
+			return cmp.Or(slices.Compare(x[:], y[:]), cmp.Compare(a, b))
 		})
 		found = slices.Compact(found)
 	}
@@ -295,11 +289,8 @@ func weight(n *html.Node) (bytes int) {
 }
 
 func crowded(n *html.Node) bool {
-	siblings := 0
-	for c := n; c != nil && siblings < maxCounted; c = c.PrevSibling {
-		siblings++
-	}
-	for c := n; c != nil && siblings < maxCounted; c = c.NextSibling {
+	siblings := 1
+	for c := n.Parent.FirstChild; c != nil && siblings < maxCounted; c = c.NextSibling {
 		siblings++
 	}
 	return siblings >= maxCounted
@@ -310,10 +301,7 @@ func crowded(n *html.Node) bool {
 // remaining steps.
 func (s *sheet) matches(r *rule, n *html.Node) bool {
 	i, at := s.chain(r, 0, n)
-	if i < 0 {
-		return false
-	}
-	for i < len(r.steps) {
+	for i > 0 && i < len(r.steps) {
 		next := -1
 		for at = at.Parent; at != nil; at = at.Parent {
 			if j, outer := s.chain(r, i, at); j > 0 {
@@ -321,12 +309,9 @@ func (s *sheet) matches(r *rule, n *html.Node) bool {
 				break
 			}
 		}
-		if next < 0 {
-			return false
-		}
 		i = next
 	}
-	return true
+	return i > 0
 }
 
 // chain matches the steps from i on that are joined by ">" or "+", starting at n. It returns the
@@ -341,7 +326,7 @@ func (s *sheet) chain(r *rule, i int, n *html.Node) (int, *html.Node) {
 			return -1, nil
 		}
 		if i > 0 && n.DataAtom == atom.Input {
-			return -1, nil // what a control would fold stays unfolded: nobody can press it here
+			return -1, nil // what a control would fold stays unfolded: nobody can press it
 		}
 		if i++; i == len(r.steps) {
 			return i, n

@@ -207,12 +207,6 @@ type line struct {
 // thickLine is the width in px from which on a border on one side is a bar.
 const thickLine = 2.5
 
-func parseLine(v string) line {
-	var l line
-	l.set(v)
-	return l
-}
-
 // set sets what a value says: a style, a width, a colour, or several of them.
 func (l *line) set(v string) {
 	l.mentioned = true
@@ -235,7 +229,8 @@ func (l *line) set(v string) {
 func (l *line) drawn() bool { return l.style && !l.thin && !l.clear }
 
 func (s *Style) setBorder(v string) {
-	l := parseLine(v)
+	var l line
+	l.set(v)
 	s.borders = [4]line{l, l, l, l}
 }
 
