@@ -106,11 +106,9 @@ func (a *alts) text(im *doc.Image, link int, beside []string) string {
 	said := fold(alt)
 	reached := link == 0 || a.reached[a.destination(link)]
 	switch {
-	case alt == "" && link > 0 && !reached:
+	case alt == "" && !reached:
 		return a.name(im, link)
-	case alt == "" && (link > 0 || im.Remote || im.HasAlt):
-		return ""
-	case alt == "":
+	case alt == "" && link == 0 && !im.Remote && !im.HasAlt:
 		return placeholder(im)
 	case reached && said != "" && (slices.Contains(beside, said) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
 		return ""
@@ -173,12 +171,9 @@ func icon(im *doc.Image) bool { return im.Width > 0 && im.Width <= maxIcon }
 
 // iconStrip reports whether a leaf is nothing but icons.
 func iconStrip(d *doc.Document, leaf *doc.Block) bool {
-	for _, s := range leaf.Spans {
-		if strings.TrimSpace(s.Text) != "" && (s.Image == 0 || !icon(&d.Images[s.Image-1])) {
-			return false
-		}
-	}
-	return len(leaf.Spans) > 0
+	return len(leaf.Spans) > 0 && !slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool {
+		return strings.TrimSpace(s.Text) != "" && (s.Image == 0 || !icon(&d.Images[s.Image-1]))
+	})
 }
 
 // separated returns the images of a strip of icons with a mark between them.
@@ -269,16 +264,19 @@ func lines(leaves ...*doc.Block) (lines []string) {
 
 // trimSpans removes the space at both ends of a leaf.
 func trimSpans(leaf *doc.Block) {
-	blankSpan := func(s doc.Span) bool { return strings.Trim(s.Text, " \n") == "" }
-	for len(leaf.Spans) > 0 && blankSpan(leaf.Spans[0]) {
+	for len(leaf.Spans) > 0 {
+		first := &leaf.Spans[0]
+		if first.Text = strings.TrimLeft(first.Text, " \n"); first.Text != "" {
+			break
+		}
 		leaf.Spans = leaf.Spans[1:]
 	}
-	for n := len(leaf.Spans); n > 0 && blankSpan(leaf.Spans[n-1]); n-- {
+	for n := len(leaf.Spans); n > 0; n-- {
+		last := &leaf.Spans[n-1]
+		if last.Text = strings.TrimRight(last.Text, " \n"); last.Text != "" {
+			break
+		}
 		leaf.Spans = leaf.Spans[:n-1]
-	}
-	if n := len(leaf.Spans); n > 0 {
-		leaf.Spans[0].Text = strings.TrimLeft(leaf.Spans[0].Text, " \n")
-		leaf.Spans[n-1].Text = strings.TrimRight(leaf.Spans[n-1].Text, " \n")
 	}
 }
 

@@ -158,7 +158,7 @@ func (b *builder) flows(f *frame) bool {
 // stacked reports whether an element has blocks one below the other.
 func stacked(n *html.Node) bool {
 	blocks := 0
-	for c := n.FirstChild; c != nil && blocks < 2; c = c.NextSibling {
+	for c := range n.ChildNodes() {
 		if c.DataAtom == atom.P || c.DataAtom == atom.Div || headingLevel(c) > 0 {
 			blocks++
 		}
@@ -177,7 +177,7 @@ func only(n *html.Node) bool {
 	if n.Parent == nil {
 		return false
 	}
-	for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
+	for c := range n.Parent.ChildNodes() {
 		if c != n && c.Type != html.CommentNode && (c.Type != html.TextNode || !empty(c.Data)) {
 			return false
 		}
@@ -215,7 +215,9 @@ func (b *builder) close() {
 func (b *builder) text(s string) {
 	f := b.top()
 	if f.opaque {
-		b.opaque(f, s)
+		if f.node.DataAtom == atom.Title && b.doc.Title == "" {
+			b.doc.Title = clean.Line(s[:min(len(s), maxTitle)])
+		}
 		return
 	}
 	if why := f.style.Unreadable(); why != "" {
@@ -232,16 +234,7 @@ func (b *builder) text(s string) {
 	b.para.text(clean.Text(b.turned(s, f.style.Override && f.style.RTL)), f)
 }
 
-// opaque handles text that is not part of the body.
-func (b *builder) opaque(f *frame, s string) {
-	if f.node.DataAtom == atom.Title && b.doc.Title == "" {
-		b.doc.Title = clean.Line(s[:min(len(s), maxTitle)])
-	}
-}
-
-func empty(s string) bool {
-	return strings.TrimLeft(s, " \t\n\r\f") == ""
-}
+func empty(s string) bool { return strings.Trim(s, white) == "" }
 
 // isOpaque reports whether the text of an element is not part of the body.
 func isOpaque(a atom.Atom) bool {
@@ -277,15 +270,14 @@ func (b *builder) push(f *frame, made *doc.Block) {
 // pop ends the container of an element and returns it. It is not yet part of the document.
 func (b *builder) pop(f *frame) *doc.Block {
 	made := f.made
-	b.out = f.outer
-	f.made = nil
+	b.out, f.made = f.outer, nil
 	return made
 }
 
 // attr returns the value of an attribute, and whether the element has it.
 func attr(n *html.Node, key string) (string, bool) {
-	for _, a := range n.Attr {
-		if a.Key == key {
+	for i := range n.Attr {
+		if a := &n.Attr[i]; a.Key == key {
 			return a.Val, true
 		}
 	}

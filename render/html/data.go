@@ -17,14 +17,13 @@ type cellLook struct {
 	button  bool
 	linked  bool
 	numeric bool
-	head    bool
 }
 
 // maxLook is how many lines of a cell are looked at: a cell with more is no cell of a table of data.
 const maxLook = 100
 
 func look(cell *doc.Block) cellLook {
-	l := cellLook{simple: true, head: cell.Head > 0}
+	l := cellLook{simple: true}
 	var visit func(b *doc.Block)
 	visit = func(b *doc.Block) {
 		if l.lines > maxLook {
@@ -60,11 +59,13 @@ const maxPlain = 120
 // plain reports rows that have nothing but a few lines of text in each cell.
 func plain(rows []*doc.Block) bool {
 	return !slices.ContainsFunc(rows, func(r *doc.Block) bool {
-		return slices.ContainsFunc(r.Children, func(c *doc.Block) bool {
-			l := look(c)
-			return !l.simple || l.lines > 4 || l.width > maxPlain
-		})
+		return anyCell(r, func(l cellLook) bool { return !l.simple || l.lines > 4 || l.width > maxPlain })
 	})
+}
+
+// anyCell reports whether a cell of a row looks as f tells.
+func anyCell(row *doc.Block, f func(cellLook) bool) bool {
+	return slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return f(look(c)) })
 }
 
 // filled returns how many cells of a row have content.
@@ -112,32 +113,24 @@ func headRows(rows []*doc.Block) int {
 	if titleRow(rows) {
 		return 1
 	}
-	n := 0
-	for _, r := range rows {
-		for _, c := range r.Children {
-			if len(c.Children) > 0 && c.Head == 0 {
-				return n
-			}
-		}
-		n++
-	}
-	if n == len(rows) {
-		return min(n, 1)
+	n := slices.IndexFunc(rows, func(r *doc.Block) bool {
+		return slices.ContainsFunc(r.Children, func(c *doc.Block) bool { return len(c.Children) > 0 && c.Head == 0 })
+	})
+	if n < 0 {
+		return min(len(rows), 1)
 	}
 	return n
 }
 
-// titleRow reports whether the first row is words set apart from the other rows by bold type or
+// titleRow reports whether the first row is words that differ from the other rows by bold type or
 // background.
 func titleRow(rows []*doc.Block) bool {
 	if len(rows) < 3 && (len(rows) < 2 || len(rows[0].Children) < 3) {
 		return false
 	}
 	bold, back := rowLook(rows[0])
-	for _, c := range rows[0].Children {
-		if l := look(c); l.lines != 1 || l.numeric {
-			return false
-		}
+	if anyCell(rows[0], func(l cellLook) bool { return l.lines != 1 || l.numeric }) {
+		return false
 	}
 	if bold && back.Set && !strong(rows[1]) {
 		return true

@@ -2,6 +2,7 @@ package html
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -188,15 +189,11 @@ func keepItems(children []*doc.Block) []*doc.Block {
 
 // tighten removes the gaps in a list of items of a line or two.
 func tighten(list *doc.Block) {
-	for _, item := range list.Children {
-		if len(item.Children) > 1 || len(item.Text()) > 150 {
-			return
-		}
+	if slices.ContainsFunc(list.Children, func(item *doc.Block) bool { return len(item.Children) > 1 || len(item.Text()) > 150 }) {
+		return
 	}
-	for i, item := range list.Children {
-		if i > 0 {
-			item.Gap = false
-		}
+	for _, item := range list.Children[min(1, len(list.Children)):] {
+		item.Gap = false
 	}
 }
 
@@ -229,7 +226,7 @@ func (b *builder) emptyBox(f *frame) {
 // halfPage is the width in px up to which a column stands beside another one.
 const halfPage = 320
 
-// edge adds the border above or below a block that nothing else sets apart. Those of rows and cells are
+// edge adds the border above or below a block that has no other mark. Those of rows and cells are
 // theirs.
 func (b *builder) edge(f *frame, side int) {
 	if f.style.Ruled[side] && f.link == 0 && !f.style.OwnBackground && !f.style.Bar && (f.style.Display == css.Block || f.style.Display == css.Table) && (side == css.Top || b.order > f.leaves) {
@@ -266,18 +263,14 @@ func (b *builder) openList(f *frame) {
 }
 
 func (b *builder) openItem(f *frame) {
-	item := &doc.Block{Kind: doc.Item}
-	list, depth := b.list()
-	if list == nil {
-		item.Marker = "•"
-		b.push(f, item)
-		return
+	item := &doc.Block{Kind: doc.Item, Marker: "•"}
+	if list, depth := b.list(); list != nil {
+		list.items++
+		if n, ok := number(f.node, "value"); ok {
+			list.items = n
+		}
+		item.Marker = marker(f.style.Marker, list.node.DataAtom == atom.Ol, list.items, depth)
 	}
-	list.items++
-	if n, ok := number(f.node, "value"); ok {
-		list.items = n
-	}
-	item.Marker = marker(f.style.Marker, list.node.DataAtom == atom.Ol, list.items, depth)
 	b.push(f, item)
 }
 
@@ -308,17 +301,17 @@ func marker(kind string, ordered bool, n, depth int) string {
 	if sign, ok := bullets[kind]; ok {
 		return sign
 	}
-	switch kind {
-	case "lower-alpha", "lower-latin":
-		return letters(n) + "."
-	case "upper-alpha", "upper-latin":
-		return strings.ToUpper(letters(n)) + "."
-	case "lower-roman":
-		return roman(n) + "."
-	case "upper-roman":
-		return strings.ToUpper(roman(n)) + "."
+	text := strconv.Itoa(n)
+	switch _, script, _ := strings.Cut(kind, "-"); script {
+	case "alpha", "latin":
+		text = letters(n)
+	case "roman":
+		text = roman(n)
 	}
-	return strconv.Itoa(n) + "."
+	if strings.HasPrefix(kind, "upper") {
+		text = strings.ToUpper(text)
+	}
+	return text + "."
 }
 
 // letters returns n as letters: a, b, … z, aa, ab.

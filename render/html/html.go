@@ -31,26 +31,22 @@ func Read(source string) *doc.Document {
 }
 
 // styles reads the style elements, which apply to the whole message wherever they are.
-func (b *builder) styles(n *html.Node) {
-	if n.Type == html.ElementNode && n.DataAtom == atom.Style {
-		if _, ok := attr(n, "amp4email-boilerplate"); ok {
-			return // hides the body until a script shows it
+func (b *builder) styles(root *html.Node) {
+	for n := range root.Descendants() {
+		if n.Type != html.TextNode || n.Parent.DataAtom != atom.Style {
+			continue
 		}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			b.cascade.Add(c.Data)
+		if _, ok := attr(n.Parent, "amp4email-boilerplate"); !ok { // which hides the body until a script shows it
+			b.cascade.Add(n.Data)
 		}
-		return
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		b.styles(c)
 	}
 }
 
 func (b *builder) walk(n *html.Node) {
-	switch n.Type {
-	case html.TextNode:
+	if n.Type == html.TextNode {
 		b.text(n.Data)
-	case html.ElementNode:
+	}
+	if n.Type == html.ElementNode {
 		shorten(n)
 		if n.DataAtom == atom.Script {
 			b.doc.Scripts++
@@ -59,14 +55,8 @@ func (b *builder) walk(n *html.Node) {
 			n.DataAtom = atom.Img
 		}
 		b.open(n)
-		b.children(n)
-		b.close()
-	default:
-		b.children(n)
+		defer b.close()
 	}
-}
-
-func (b *builder) children(n *html.Node) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		b.walk(c)
 	}

@@ -170,9 +170,7 @@ func (s *scanner) name() string {
 func (s *scanner) attributes() {
 	surplus := 0
 	for n := 0; ; n++ {
-		for s.at < len(s.src) && (isSpace(s.src[s.at]) || s.src[s.at] == '/') {
-			s.at++
-		}
+		s.at = s.past(s.at, white+"/")
 		if n == maxAttrs {
 			surplus = s.at
 		}
@@ -190,12 +188,12 @@ func (s *scanner) attributes() {
 
 // attribute scans an attribute.
 func (s *scanner) attribute() {
-	end := s.past(s.until(s.at+1, white+"/=>")) // its first character belongs to it, whatever it is
+	end := s.past(s.until(s.at+1, white+"/=>"), white) // its first character belongs to it, whatever it is
 	if end == len(s.src) || s.src[end] != '=' {
 		s.at = end
 		return
 	}
-	s.at = s.past(end + 1)
+	s.at = s.past(end+1, white)
 	if s.at == len(s.src) {
 		return
 	}
@@ -220,12 +218,9 @@ func (s *scanner) until(i int, chars string) int {
 	return len(s.src)
 }
 
-// past returns the index of what follows white space at i.
-func (s *scanner) past(i int) int {
-	for i < len(s.src) && isSpace(s.src[i]) {
-		i++
-	}
-	return i
+// past returns the index of what follows some characters at i.
+func (s *scanner) past(i int, chars string) int {
+	return len(s.src) - len(strings.TrimLeft(s.src[i:], chars))
 }
 
 // nesting reports whether an element can be nested in itself. name is in lower case.

@@ -145,7 +145,7 @@ func (b *builder) room(f *frame) float32 {
 
 // alone reports whether a cell has no other beside it.
 func alone(f *frame) bool {
-	for n := f.node.Parent.FirstChild; n != nil; n = n.NextSibling {
+	for n := range f.node.Parent.ChildNodes() {
 		if n != f.node && n.DataAtom == f.node.DataAtom {
 			return false
 		}

@@ -309,14 +309,7 @@ func (t *columns) end() {
 }
 
 // leads reports a row that is nothing but its first cell.
-func leads(row *doc.Block) bool {
-	for i, c := range row.Children {
-		if (len(c.Children) > 0) != (i == 0) {
-			return false
-		}
-	}
-	return true
-}
+func leads(row *doc.Block) bool { return filled(row) == 1 && len(row.Children[0].Children) > 0 }
 
 // newTable makes a table of rows.
 func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
@@ -358,11 +351,8 @@ func dropColumns(rows []*doc.Block) {
 				}
 			}
 			at += c.Columns
-			if n > 0 {
-				c.Columns = n
-				kept = append(kept, c)
-			} else if len(c.Children) > 0 { // beyond the last column that counts
-				c.Columns = 1
+			if n > 0 || len(c.Children) > 0 {
+				c.Columns = max(n, 1) // 0 beyond the last column that counts
 				kept = append(kept, c)
 			}
 		}
@@ -385,9 +375,7 @@ func eachCell(rows []*doc.Block, f func(row, column int, c *doc.Block)) {
 }
 
 // tall reports whether a cell of a row has more than two lines.
-func tall(row *doc.Block) bool {
-	return slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return look(c).lines > 2 })
-}
+func tall(row *doc.Block) bool { return anyCell(row, func(l cellLook) bool { return l.lines > 2 }) }
 
 // joined returns what a row is that is not columns: a code with a box for every character, or a strip of
 // icons. Otherwise it returns nil.
@@ -403,12 +391,10 @@ func joined(d *doc.Document, cells []*doc.Block) *doc.Block {
 
 // spelled reports cells of one character each.
 func spelled(cells []*doc.Block) bool {
-	for _, c := range cells {
-		if l := look(c); l.width != 1 || l.lines != 1 || l.linked {
-			return false
-		}
-	}
-	return len(cells) >= 4 && len(cells) <= 10
+	return len(cells) >= 4 && len(cells) <= 10 && !slices.ContainsFunc(cells, func(c *doc.Block) bool {
+		l := look(c)
+		return l.width != 1 || l.lines != 1 || l.linked
+	})
 }
 
 // joinCells makes one leaf of those in cells, with something between them.

@@ -75,17 +75,9 @@ const maxUnit = 6
 
 // pressable reports whether a block is nothing but buttons.
 func pressable(l *doc.Block) bool {
-	for _, s := range l.Spans {
-		if !s.Button || s.Link != l.Spans[0].Link {
-			return false
-		}
-	}
-	for _, c := range l.Children {
-		if !pressable(c) && (len(c.Spans) > 0 || len(c.Children) > 0) {
-			return false
-		}
-	}
-	return len(l.Spans) > 0 || len(l.Children) > 0
+	return len(l.Spans)+len(l.Children) > 0 &&
+		!slices.ContainsFunc(l.Spans, func(s doc.Span) bool { return !s.Button || s.Link != l.Spans[0].Link }) &&
+		!slices.ContainsFunc(l.Children, func(c *doc.Block) bool { return len(c.Spans)+len(c.Children) > 0 && !pressable(c) })
 }
 
 // bodySize returns the font size, in px, of most of the text. Small print counts less: the footer
@@ -105,15 +97,14 @@ func (b *builder) bodySize() float32 {
 
 // trimRules drops rules at both ends, and all but one of several in a row.
 func trimRules(blocks []*doc.Block) []*doc.Block {
-	out := blocks[:0]
-	for _, l := range blocks {
-		if l.Kind == doc.Rule && (len(out) == 0 || out[len(out)-1].Kind == doc.Rule) {
-			continue
-		}
-		out = append(out, l)
-	}
-	for len(out) > 0 && out[len(out)-1].Kind == doc.Rule {
-		out = out[:len(out)-1]
+	before := doc.Rule
+	out := slices.DeleteFunc(blocks, func(l *doc.Block) bool {
+		drop := l.Kind == doc.Rule && before == doc.Rule
+		before = l.Kind
+		return drop
+	})
+	if n := len(out); n > 0 && out[n-1].Kind == doc.Rule {
+		return out[:n-1]
 	}
 	return out
 }
@@ -121,33 +112,25 @@ func trimRules(blocks []*doc.Block) []*doc.Block {
 // fillEmpty fills a document that has no text to show with its images, or with its title.
 func (b *builder) fillEmpty() {
 	d := b.doc
-	if len(d.Images) == 0 && len(d.Hidden) == 0 && d.Title != "" {
-		b.order++
-		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Spans: []doc.Span{{Text: d.Title, Style: doc.Style{Size: 16}}}})
-		d.Simplified = "all text of this mail is in its title: it is shown here"
-	}
-	var first *doc.Image
-	n := 0
+	only, images := doc.Span{Style: doc.Style{Size: 16}}, 0
+	b.order++
 	for i := range d.Images {
 		im := &d.Images[i]
-		im.Leaf, im.Offset = b.order+1, 0
-		if im.Spacer {
+		if im.Leaf, im.Offset = b.order, 0; im.Spacer {
 			continue
 		}
-		if n++; first == nil {
-			first = im
+		if images++; images == 1 {
+			only.Text, only.Image, only.Link = placeholder(im), im.N, im.Link
+		} else {
+			only.Text = fmt.Sprintf("[%d images]", images)
 		}
 	}
-	if n == 0 {
-		return
+	if len(d.Images) == 0 && len(d.Hidden) == 0 && d.Title != "" {
+		only.Text, d.Simplified = d.Title, "all text of this mail is in its title: it is shown here"
 	}
-	text := placeholder(first)
-	if n > 1 {
-		text = fmt.Sprintf("[%d images]", n)
+	if only.Text != "" {
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Spans: []doc.Span{only}})
 	}
-	b.order++
-	d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order,
-		Spans: []doc.Span{{Text: text, Style: doc.Style{Size: 16}, Image: first.N, Link: first.Link}}})
 }
 
 // mergeTables makes one table of successive ones that belong together, with rules between them or
@@ -204,9 +187,7 @@ func continues(above, below *doc.Block) bool {
 }
 
 // quiet reports a row without buttons.
-func quiet(row *doc.Block) bool {
-	return !slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return look(c).button })
-}
+func quiet(row *doc.Block) bool { return !anyCell(row, func(l cellLook) bool { return l.button }) }
 
 // amount reports a row that ends in an amount of money.
 func amount(row *doc.Block) bool {
@@ -278,12 +259,7 @@ func strong(row *doc.Block) bool {
 
 // titled reports whether rows of one line each are below a row of words.
 func titled(rows []*doc.Block) bool {
-	for i, r := range rows {
-		for _, c := range r.Children {
-			if l := look(c); l.lines > 1 || i == 0 && (l.numeric || l.lines == 0) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rows, func(r *doc.Block) bool {
+		return anyCell(r, func(l cellLook) bool { return l.lines > 1 || r == rows[0] && (l.numeric || l.lines == 0) })
+	})
 }
