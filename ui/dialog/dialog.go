@@ -82,7 +82,14 @@ func (b *box) Draw(th *theme.Theme, screen []string, w int) {
 	}
 	rows := b.rows(th, w, len(screen))
 	x, y := place(rows, w, len(screen))
-	theme.Over(screen, w, theme.Layer{X: x, Y: y, Rows: rows})
+	for n, row := range rows[:min(len(rows), len(screen)-y)] {
+		behind, end := screen[y+n], x+theme.Width(row)
+		right := ansi.TruncateLeft(behind, end, "")
+		if theme.Width(right) > w-end { // a wide character that the frame covers half of
+			right = ansi.TruncateLeft(behind, end+1, "")
+		}
+		screen[y+n] = theme.Fit(theme.Fit(ansi.Truncate(behind, x, ""), x)+row+theme.Spaces(w-end-theme.Width(right))+right, w)
+	}
 }
 
 // halfBlocks removes what images are drawn with, of which one colour would make bars.

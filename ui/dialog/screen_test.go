@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -103,6 +104,18 @@ func TestDrawingChangesNothing(t *testing.T) {
 			if after := uitest.Draw(t, rows, size[0]).String(); size[0] == 120 && after != before {
 				t.Errorf("%s was\n%s\nand is\n%s", name, before, after)
 			}
+		}
+	}
+}
+
+func TestABoxOverWideCharacters(t *testing.T) {
+	for _, w := range []int{60, 61, 62, 63} {
+		for _, behind := range []string{"漢字", "x漢", "\x1b[1m漢\x1b[m字e\u0301"} {
+			rows := slices.Repeat([]string{theme.Fit(strings.Repeat(behind, 30), w)}, 12)
+			d := every()["question"]
+			d.Fit(w, 12)
+			d.Draw(uitest.Theme(t), rows, w)
+			uitest.Draw(t, rows, w).See("Delete 12 inboxes?", "│ an inbox", "漢")
 		}
 	}
 }
