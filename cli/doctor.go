@@ -209,7 +209,7 @@ func (d *doctor) local(s local.State) {
 	}
 }
 
-// answers makes a request and says what can be learned from it.
+// answers asks the service for its inboxes, and says how fast it answered, its limit and its clock.
 func (d *doctor) answers(ctx context.Context, s *connection) {
 	begin := time.Now()
 	client := s.client.Background() // fails at once instead of trying again

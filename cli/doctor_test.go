@@ -173,8 +173,6 @@ func TestHealth(t *testing.T) {
 		expectFailure(t, run(t, environ, "", args...), status, []string{want}, args)
 	}
 	fails(statusError, "refused the connection", nobody)
-	fails(statusError, "does not speak TLS", strings.Replace(serve(200, "", "").URL, "http:", "https:", 1))
-	fails(statusError, "there is no host nobody.invalid", "http://nobody.invalid")
 	fails(statusUsage, "must start with https://", "127.0.0.1:8425")
 	fails(statusUsage, "takes at most 1 argument", "a", "b")
 

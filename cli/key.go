@@ -94,7 +94,7 @@ func (a *app) readKey(ctx context.Context, p endpoint) (string, error) {
 	return text, nil
 }
 
-// prompt asks for a line and does not show what is typed, from before the question appears.
+// prompt asks for a line. What is typed is not shown, not even what is typed before the question appears.
 func (a *app) prompt(ctx context.Context, question string) (string, error) {
 	defer a.changesTerminal()()
 	typing, err := term.Raw(ctx, a.env.Stdin)

@@ -87,7 +87,7 @@ func (p *preview) check(files []string) error {
 	return nil
 }
 
-// rendered is what one file gave.
+// rendered is the output for one file.
 type rendered struct {
 	file string
 	text []byte

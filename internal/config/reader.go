@@ -36,7 +36,8 @@ func (l *keyList) UnmarshalTOML(value []byte) error {
 	return nil
 }
 
-// reader decodes a file statement by statement, so that a mistake in one hides no other.
+// reader decodes a file statement by statement, so that a mistake in one hides no other and takes no
+// other setting away.
 type reader struct {
 	path     string
 	document document
@@ -54,7 +55,7 @@ func (r *reader) report(key []string, format string, args ...any) {
 
 // read reads all statements of a file.
 func (r *reader) read(data []byte) {
-	unclear := 0 // what is not TOML above may go on to this line
+	unclear := 0 // the last line that may belong to a broken statement above
 	for r.line = 1; len(data) > 0; {
 		length, broken := 0, (*unstable.ParserError)(nil)
 		first, _, _ := bytes.Cut(data, []byte("\n"))
@@ -98,7 +99,7 @@ func (r *reader) statement(e *unstable.Node, data []byte) int {
 	return 0
 }
 
-// again reports what the file has a second time.
+// again reports a setting or table that is in the file twice.
 func (r *reader) again(name string) bool {
 	first, again := r.lines[name]
 	if again {
@@ -131,7 +132,7 @@ func (r *reader) decode(key []string, text []byte) bool {
 	return err == nil
 }
 
-// takes reports that what is given for a key is not what it takes.
+// takes reports a value that does not fit its key, and what the key takes.
 func (r *reader) takes(key []string) {
 	if s, ok := find(key); ok {
 		r.report(key, "%s takes %s", dotted(key[len(key)-1:]), s.takes)
@@ -140,7 +141,7 @@ func (r *reader) takes(key []string) {
 	}
 }
 
-// unknown reports that there is nothing of this name, and what there is instead.
+// unknown reports a name that is no setting, and the settings there are.
 func (r *reader) unknown(key []string) {
 	n := len(key) - 1
 	for n > 0 && len(within(key[:n])) == 0 {
