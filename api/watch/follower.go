@@ -42,10 +42,10 @@ type follower struct {
 	behind   time.Time // as the last Behind had it
 	inFlight int       // requests that are no long polls
 
-	waits  answer // whether lists of messages can be long polls
-	list   inboxList
-	trend  map[string]bool // inboxes that failed since the last success
-	outage outage
+	waits   answer // whether lists of messages can be long polls
+	list    inboxList
+	failing map[string]bool // inboxes that failed since the last success
+	outage  outage
 }
 
 // answer is what is known about an ability of the service.
@@ -77,7 +77,7 @@ type inbox struct {
 	stale      time.Time // since when the list may be out of date; zero during a long poll for it
 	counted    bool      // the list of inboxes shows when it changes
 	count      int       // of its messages in that list; -1 if it was not in it
-	overtaken  *request  // the request that was in flight then, whose answer may be older
+	overtaken  *request  // in flight when the count came: its answer may be older
 	longPolled bool      // it gets long polls
 }
 
@@ -109,7 +109,7 @@ func (p *poll) abandon() {
 
 func newFollower(ctx context.Context, w *Watcher) *follower {
 	f := &follower{w: w, results: make(chan func()),
-		inboxes: map[string]*inbox{}, focused: true, trend: map[string]bool{}}
+		inboxes: map[string]*inbox{}, focused: true, failing: map[string]bool{}}
 	f.ctx, f.stop = context.WithCancel(ctx)
 	if w.options.NoInboxes {
 		f.list.has = no
@@ -175,7 +175,7 @@ func (f *follower) remove(id string) {
 	if i := f.inboxes[id]; i != nil {
 		i.abandon()
 		delete(f.inboxes, id)
-		delete(f.trend, id)
+		delete(f.failing, id)
 		f.queue = slices.DeleteFunc(f.queue, func(e Event) bool { return e.InboxID == id })
 	}
 }
@@ -300,15 +300,15 @@ func (o *outage) add(err error) {
 // succeeded ends an outage of the service when a request that began at some time was answered. A
 // limit that was reached since then is not over.
 func (f *follower) succeeded(began time.Time) {
-	clear(f.trend)
+	clear(f.failing)
 	if f.outage.failures > 0 && !(f.outage.limited && !began.After(f.outage.at)) {
 		f.outage = outage{}
 		f.emit(Event{Kind: Recovered})
 	}
 }
 
-// failed handles the failure of a request, for the list of an inbox or else of inboxes. One that was not
-// sent, or a long poll that a proxy cut, says nothing yet and is tried again first.
+// failed handles the failure of a request for the list of an inbox, or without one for that of inboxes.
+// A request that was not sent, and a long poll that a proxy cut for the first time, is repeated first.
 func (f *follower) failed(p *poll, i *inbox, r *request, err error) {
 	if notSent(err) && !p.refreshed {
 		return
@@ -319,10 +319,10 @@ func (f *follower) failed(p *poll, i *inbox, r *request, err error) {
 		return
 	}
 	if i != nil {
-		f.trend[i.id] = true
+		f.failing[i.id] = true
 	}
 	switch {
-	case serviceWide(err) || i != nil && len(f.trend) > 1:
+	case serviceWide(err) || i != nil && len(f.failing) > 1:
 		f.failedService(r.began, err)
 	case i == nil: // the inboxes can be followed without the list
 		p.trouble.add(err)

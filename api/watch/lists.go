@@ -103,8 +103,7 @@ func (f *follower) gotMessages(i *inbox, r *request, ask api.Poll, list api.List
 	}
 }
 
-// futile reports whether the answer to a long poll is no better than that to a poll: early, and without
-// news.
+// futile reports whether a long poll was answered early and without news, as a poll is.
 func futile(r *request, ask api.Poll, waited, changed bool) bool {
 	return ask.Wait > 0 && (!waited || !changed && time.Since(r.began) < ask.Wait/2)
 }
@@ -232,7 +231,7 @@ func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 	}
 }
 
-// uncount is for when the list of inboxes no longer shows what has changed.
+// uncount forgets the counts, since the list of inboxes no longer shows what has changed.
 func (f *follower) uncount() {
 	f.list.counts = false
 	for _, i := range f.inboxes {

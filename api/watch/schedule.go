@@ -43,8 +43,8 @@ type pace struct {
 	list      time.Duration
 }
 
-// pace is as often as is useful. Of the budget, the inboxes that are hot or in view take at most three
-// fifths; the rest take turns in what is left.
+// pace returns the shortest intervals that are useful and fit the budget. The inboxes that are hot or in
+// view take at most three fifths of it; the rest take turns in what is left.
 func (f *follower) pace() pace {
 	p := pace{[...]time.Duration{2 * time.Second, 5 * time.Second, 30 * time.Second}, 5 * time.Second}
 	if !f.focused {

@@ -82,8 +82,8 @@ type Options struct {
 	// NoInboxes does not ask for the list of the key's inboxes. It is for following one or two
 	// inboxes of many.
 	NoInboxes bool
-	// InStep makes no request while the events that were received last are handled: until the next
-	// reception, which is empty. It is for one that may want nothing more.
+	// InStep begins no request between the reception of events and the next one, which is empty. It
+	// is for a receiver that any event may satisfy.
 	InStep bool
 }
 
@@ -106,8 +106,8 @@ func New(c *api.Client, o Options) *Watcher {
 	return &Watcher{client: c, options: o, events: make(chan []Event), wake: make(chan struct{}, 1), generations: map[string]uint64{}}
 }
 
-// Events returns the channel of events, which is closed when Run returns. What happened between two
-// receptions comes together, as few events and none of them stale.
+// Events returns the channel of events, which is closed when Run returns. What happens between two
+// receptions arrives at once: a newer list replaces an older one.
 func (w *Watcher) Events() <-chan []Event { return w.events }
 
 // do runs a command in the follower's goroutine.
@@ -199,8 +199,8 @@ func (w *Watcher) Refresh(inboxID string) {
 	w.do(func(f *follower) { f.refresh(inboxID) })
 }
 
-// Report tells how a request that others made with the client ended, nil if well. An outage of the
-// service begins and ends with it as with a request of the watcher's own.
+// Report says how a request that others made with the client ended; nil is success. An outage of the
+// service begins and ends with it as with a request of the watcher.
 func (w *Watcher) Report(err error) {
 	w.do(func(f *follower) {
 		switch {
