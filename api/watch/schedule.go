@@ -19,10 +19,8 @@ const (
 	justUsed = 2 * time.Minute
 	listGap  = 200 * time.Millisecond // between two requests for the list of inboxes
 	restGap  = time.Second            // between two requests for an inbox that is not in view
-	maxPolls = 16                     // inboxes with a long poll of their own
-	// maxPollsCounted is the same if the list of inboxes covers the others.
-	maxPollsCounted = 8
-	never           = time.Hour
+	maxPolls = 8                      // inboxes with a long poll of their own
+	never    = time.Hour
 )
 
 // class returns how eagerly an inbox is followed. One that was just used is hot even without the
@@ -133,9 +131,6 @@ func (f *follower) assignLongPolls(now time.Time) {
 	if f.waits != no {
 		perMinute, _ := f.w.client.Budget().Background()
 		room = min(max(1, perMinute/6), maxPolls)
-		if f.list.waits == yes && f.list.counts {
-			room = min(room, maxPollsCounted)
-		}
 	}
 	var eligible []*inbox
 	for _, i := range f.inboxes {
