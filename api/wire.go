@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/mail"
@@ -48,12 +49,12 @@ func (t *wireTime) UnmarshalJSON(data []byte) error {
 }
 
 // wireInt reads a number in any form: 3, 3.0, "3"; anything else is 0.
-type wireInt int64
+type wireInt int
 
 func (n *wireInt) UnmarshalJSON(data []byte) error {
 	*n = 0
 	s := strings.Trim(string(data), `"`)
-	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+	if i, err := strconv.Atoi(s); err == nil {
 		*n = wireInt(i)
 	} else if f, err := strconv.ParseFloat(s, 64); err == nil && f > -1<<62 && f < 1<<62 {
 		*n = wireInt(f)
@@ -84,13 +85,8 @@ type wireInbox struct {
 
 // MarshalJSON writes the fields of the contract.
 func (i Inbox) MarshalJSON() ([]byte, error) {
-	w := wireInbox{ID: i.ID, Email: i.Email, CreatedAt: wireTime(i.CreatedAt), ExpiresAt: wireTime(i.ExpiresAt),
-		TTL: wireInt(i.TTL), Status: i.Status}
-	if i.MessageCount != nil {
-		n := wireInt(*i.MessageCount)
-		w.MessageCount = &n
-	}
-	return marshal(w)
+	return marshal(wireInbox{i.ID, i.Email, wireTime(i.CreatedAt), wireTime(i.ExpiresAt),
+		wireInt(i.TTL), (*wireInt)(i.MessageCount), i.Status})
 }
 
 // UnmarshalJSON reads an inbox liberally and keeps it in Raw.
@@ -100,11 +96,7 @@ func (i *Inbox) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*i = Inbox{ID: w.ID, Email: w.Email, CreatedAt: time.Time(w.CreatedAt), ExpiresAt: time.Time(w.ExpiresAt),
-		TTL: int(w.TTL), Status: w.Status, Raw: bytes.Clone(data)}
-	if w.MessageCount != nil {
-		n := int(*w.MessageCount)
-		i.MessageCount = &n
-	}
+		TTL: int(w.TTL), MessageCount: (*int)(w.MessageCount), Status: w.Status, Raw: bytes.Clone(data)}
 	return nil
 }
 
@@ -115,8 +107,7 @@ type wireInboxList struct {
 
 // MarshalJSON writes the list; its inboxes are never null.
 func (l InboxList) MarshalJSON() ([]byte, error) {
-	total := wireInt(l.Total)
-	return marshal(wireInboxList{orEmpty(l.Inboxes), &total})
+	return marshal(wireInboxList{orEmpty(l.Inboxes), (*wireInt)(&l.Total)})
 }
 
 // UnmarshalJSON reads a list liberally and keeps it in Raw.
@@ -164,8 +155,7 @@ type wireList struct {
 
 // MarshalJSON writes the list; its messages are never null.
 func (l List) MarshalJSON() ([]byte, error) {
-	total := wireInt(l.Total)
-	return marshal(wireList{orEmpty(l.Messages), &total})
+	return marshal(wireList{orEmpty(l.Messages), (*wireInt)(&l.Total)})
 }
 
 // UnmarshalJSON reads a list liberally and keeps it in Raw.
@@ -259,25 +249,13 @@ func (a *Attachment) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+var standardBase64 = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "", "\t", "", " ", "")
+
 // fromBase64 accepts the standard and the URL alphabet, with or without padding and line breaks;
 // nil for anything else.
 func fromBase64(s string) []byte {
-	if s == "" {
-		return nil
-	}
-	s = strings.Map(func(r rune) rune {
-		switch r {
-		case '\r', '\n', ' ', '\t':
-			return -1
-		case '-':
-			return '+'
-		case '_':
-			return '/'
-		}
-		return r
-	}, s)
-	content, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
-	if err != nil {
+	content, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(standardBase64.Replace(s), "="))
+	if err != nil || s == "" {
 		return nil
 	}
 	return content
@@ -290,20 +268,14 @@ func splitFrom(name, from string) (string, string) {
 		return name, from
 	}
 	if a, err := mail.ParseAddress(from); err == nil {
-		if name == "" {
-			name = a.Name
-		}
-		return name, a.Address
+		return cmp.Or(name, a.Name), a.Address
 	}
 	// mail.ParseAddress refuses it, for example for an unquoted comma in the name.
 	open := strings.LastIndexByte(from, '<')
 	if open < 0 {
 		return name, from
 	}
-	if name == "" {
-		name = strings.Trim(strings.TrimSpace(from[:open]), `"`)
-	}
-	return name, strings.TrimSpace(from[open+1 : len(from)-1])
+	return cmp.Or(name, strings.Trim(strings.TrimSpace(from[:open]), `"`)), strings.TrimSpace(from[open+1 : len(from)-1])
 }
 
 func orEmpty[T any](s []T) []T {
