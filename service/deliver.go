@@ -24,8 +24,7 @@ type Recipient struct {
 // Recipient finds the inbox for an address: the one with that address, or else the one without its
 // "+tag" unless another key ever had the address with it, or else, with Options.CatchAll, a new
 // one. Without Options.CatchAll, mail for the postmaster is kept for the operator. The address is
-// local-part@domain or "postmaster", unquoted and
-// without angle brackets, in any case. NotFound: there is no inbox (SMTP 550). Invalid: not an
+// local-part@domain or "postmaster", unquoted and without angle brackets, in any case. NotFound: there is no inbox (SMTP 550). Invalid: not an
 // address (553). OverQuota: the owner has received all the messages of the day (452).
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
 	local, domain, err := splitAddress(s.withDomain(address))
@@ -43,9 +42,6 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	in, err := s.addressed(ctx, address)
 	if ErrorCode(err) == NotFound && s.options.CatchAll != "" {
 		in, err = s.catchAll(ctx, address)
-	}
-	if ErrorCode(err) == NotFound {
-		return Recipient{}, errNoAddress()
 	}
 	if err != nil {
 		return Recipient{}, err

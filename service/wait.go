@@ -12,14 +12,6 @@ import (
 // process that dies between a change and its announcement is thus made up for.
 const recheckInterval = 5 * time.Second
 
-// recheckAfter returns how long to wait before reading the version again, at most limit.
-func (s *Service) recheckAfter(limit time.Duration) time.Duration {
-	if s.shared == nil {
-		return limit
-	}
-	return min(limit, recheckInterval+rand.N(recheckInterval)) // so that not all read at once
-}
-
 // WaitMessages returns true as soon as the inbox has a version other than the given one, which may
 // be at once, and false without an error when ctx ends first. NotFound: no such inbox, or it was
 // deleted or expired while waiting.
@@ -52,7 +44,10 @@ func (s *Service) wait(ctx context.Context, topic string, version uint64, read f
 			}
 			return err == nil, err
 		}
-		recheck := time.NewTimer(s.recheckAfter(limit))
+		if s.shared != nil {
+			limit = min(limit, recheckInterval+rand.N(recheckInterval)) // so that not all read at once
+		}
+		recheck := time.NewTimer(limit)
 		select {
 		case <-notified:
 		case <-recheck.C:

@@ -58,9 +58,6 @@ const (
 	Polling             // by polling
 )
 
-// String returns the name of the mode in lower case.
-func (m Mode) String() string { return [...]string{"unknown", "live", "polling"}[m] }
-
 // Event is something that happened. Its slices are shared and must not be changed.
 type Event struct {
 	Kind    Kind
