@@ -104,7 +104,7 @@ func addsNothing(h, t *doc.Document) bool {
 
 func words(d *doc.Document) string { return strings.Join(strings.Fields(d.Text()), "") }
 
-// search finds the code and the link, and sets a code that stands alone apart.
+// search finds the code and the link, and makes a block of a code that stands alone.
 func (m *Mail) search() {
 	in := find.Input{Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, Sender: Clean(m.msg.From.Name), Doc: m.body}
 	if m.html != nil && m.text != nil {
@@ -117,16 +117,16 @@ func (m *Mail) search() {
 	if !m.found.CodeOK {
 		return
 	}
-	if blocks, found := setApart(m.body.Blocks, squeeze(m.found.Codes[0].Value)); found {
+	if blocks, found := codeBlocks(m.body.Blocks, squeeze(m.found.Codes[0].Value)); found {
 		body := *m.body
 		body.Blocks = blocks
 		m.body = &body
 	}
 }
 
-// setApart turns each block that contains just the code into a code block, and reports whether
+// codeBlocks turns each block that contains just the code into a code block, and reports whether
 // there was one. It changes copies.
-func setApart(blocks []*doc.Block, code string) (_ []*doc.Block, found bool) {
+func codeBlocks(blocks []*doc.Block, code string) (_ []*doc.Block, found bool) {
 	for i, b := range blocks {
 		c := codeBlock(b, code)
 		if c == nil {
@@ -140,7 +140,7 @@ func setApart(blocks []*doc.Block, code string) (_ []*doc.Block, found bool) {
 	return blocks, found
 }
 
-// codeBlock returns a copy of b with the code set apart, nil if it has none.
+// codeBlock returns a copy of b with the code in a block of its own, nil if it has none.
 func codeBlock(b *doc.Block, code string) *doc.Block {
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading:
@@ -156,7 +156,7 @@ func codeBlock(b *doc.Block, code string) *doc.Block {
 			return &doc.Block{Kind: doc.Code, Gap: b.Gap, Align: leaf.Align, Order: leaf.Order, Spans: []doc.Span{{Text: strings.TrimSpace(text), Style: leaf.Spans[0].Style}}}
 		}
 	}
-	children, found := setApart(b.Children, code)
+	children, found := codeBlocks(b.Children, code)
 	if !found {
 		return nil
 	}
@@ -166,13 +166,9 @@ func codeBlock(b *doc.Block, code string) *doc.Block {
 }
 
 func isCode(b *doc.Block, code string) bool {
-	for _, s := range b.Spans {
-		if s.Link > 0 || s.Image > 0 {
-			return false
-		}
-	}
 	text := b.Text()
-	return len(text) <= 40 && squeeze(text) == code
+	return len(text) <= 40 && squeeze(text) == code &&
+		!slices.ContainsFunc(b.Spans, func(s doc.Span) bool { return s.Link > 0 || s.Image > 0 })
 }
 
 // squeeze removes the separators within a code.

@@ -67,28 +67,22 @@ func (h *highlighter) tokens(source string) {
 
 // add adds text, which may be of several lines.
 func (h *highlighter) add(text string, r doc.Role) {
-	for first := true; ; first = false {
-		line, rest, more := strings.Cut(text, "\n")
-		if !first {
-			h.lines = append(h.lines, nil)
-		}
+	for more := true; more; {
+		var line string
+		line, text, more = strings.Cut(text, "\n")
 		if last := len(h.lines) - 1; line != "" {
 			h.lines[last] = append(h.lines[last], doc.Span{Text: line, Style: doc.Style{Role: r}})
 		}
-		if !more {
-			return
+		if more {
+			h.lines = append(h.lines, nil)
 		}
-		text = rest
 	}
 }
 
 // tag adds a tag with its attributes.
 func (h *highlighter) tag(raw string) {
 	n := strings.IndexAny(raw, " \n/>")
-	if strings.HasPrefix(raw, "</") {
-		n = len(raw)
-	}
-	if n < 0 {
+	if n < 0 || strings.HasPrefix(raw, "</") {
 		n = len(raw)
 	}
 	h.add(raw[:n], tagRole)
@@ -113,18 +107,15 @@ func (h *highlighter) tag(raw string) {
 
 // valueEnd is where the value of an attribute ends.
 func valueEnd(s string) int {
-	from := len(s) - len(strings.TrimLeft(s, " \n"))
-	end := -1
+	from, ends, past := len(s)-len(strings.TrimLeft(s, " \n")), " \n>", 0
 	if from < len(s) && (s[from] == '"' || s[from] == '\'') {
-		if end = strings.IndexByte(s[from+1:], s[from]); end >= 0 {
-			return from + end + 2
-		}
-		return len(s)
+		ends, past = s[from:from+1], 1
+		from++
 	}
-	if end = strings.IndexAny(s[from:], " \n>"); end < 0 {
-		return len(s)
+	if end := strings.IndexAny(s[from:], ends); end >= 0 {
+		return from + end + past
 	}
-	return from + end
+	return len(s)
 }
 
 // css adds a style sheet: selectors, names and values of properties, comments.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/jaytaylor/html2text"
@@ -57,7 +58,9 @@ func (m *Mail) node(parent *html.Node, b *doc.Block) {
 			if i > 0 {
 				addText(n, " | ")
 			}
-			m.leaf(n, c)
+			if leaf := c.First(); leaf != nil {
+				m.spans(n, leaf)
+			}
 		case i == 0 && (b.Kind == doc.Item || b.Kind == doc.Quote) && len(c.Spans) > 0:
 			m.spans(n, c) // on the line of the marker
 		default:
@@ -68,23 +71,7 @@ func (m *Mail) node(parent *html.Node, b *doc.Block) {
 
 // isLine reports whether each cell of a row is one paragraph or nothing, so that they fit on a line.
 func isLine(row *doc.Block) bool {
-	for _, cell := range row.Children {
-		leaves := 0
-		for range (&doc.Document{Blocks: cell.Children}).Leaves() {
-			leaves++
-		}
-		if leaves > 1 {
-			return false
-		}
-	}
-	return true
-}
-
-// leaf adds the text of a cell.
-func (m *Mail) leaf(n *html.Node, cell *doc.Block) {
-	for leaf := range (&doc.Document{Blocks: cell.Children}).Leaves() {
-		m.spans(n, leaf)
-	}
+	return !slices.ContainsFunc(row.Children, func(cell *doc.Block) bool { return len(slices.Collect(cell.Leaves())) > 1 })
 }
 
 // spans adds the text of a leaf, each run with one link as a whole: html2text puts a space between two

@@ -61,7 +61,7 @@ type Mail struct {
 	msg        mail.Message
 	reader     reader
 	text, html *doc.Document // the bodies as they were read, never changed; nil without one
-	body       *doc.Document // the one that is shown, with a code that stands alone set apart
+	body       *doc.Document // the one that is shown, where a code that stands alone is a block
 	found      find.Parts
 	checks     func() []check.Finding
 	imageCount func() imageCount
@@ -110,8 +110,8 @@ func Clean(s string) string { return clean.Line(clean.Turned(s)) }
 // pastes: characters stay in their order.
 func CleanName(s string) string { return clean.Line(s) }
 
-// CleanWhole is Clean but leaves every emoji as it was sent, for text whose width is made steady
-// where that matters.
+// CleanWhole is Clean but leaves every emoji as it was sent, for text whose width is fixed where that
+// matters.
 func CleanWhole(s string) string { return clean.WholeLine(clean.Turned(s)) }
 
 // CleanLines is Clean for text of several lines: newlines and tabs stay.

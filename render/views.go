@@ -45,9 +45,7 @@ func (m *Mail) view(v View) *doc.Document {
 // source shows text as it is, with all its spaces.
 func source(text string) *doc.Document {
 	text, more := clipped(text)
-	d := &doc.Document{Blocks: []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: text}}}}}
-	d.Blocks = append(d.Blocks, more...)
-	return d
+	return &doc.Document{Blocks: append([]*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: text}}}}, more...)}
 }
 
 // htmlSource shows HTML as it is, coloured, in a block for each line.
@@ -73,8 +71,9 @@ func clipped(text string) (string, []*doc.Block) {
 	if len(text) <= maxSource {
 		return all, nil
 	}
-	return all, []*doc.Block{{Kind: doc.Paragraph, Gap: true, Spans: []doc.Span{
-		{Text: "Truncated: save the message to a file to see all of it.", Style: doc.Style{Italic: true}}}}}
+	more := note("Truncated: save the message to a file to see all of it.").Blocks
+	more[0].Gap = true
+	return all, more
 }
 
 // note is a line that is not from the mail.
@@ -129,7 +128,7 @@ func (m *Mail) checkList() *doc.Document {
 		if where != "" {
 			text += " (" + where + ")"
 		}
-		mark, role := levelMark(f.Level)
+		mark, role := levels[f.Level].mark, levels[f.Level].role
 		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Item, Marker: mark, Role: role, Aside: f.ID, Children: []*doc.Block{
 			{Kind: doc.Paragraph, Spans: []doc.Span{{Text: f.Level.String(), Style: doc.Style{Bold: true, Role: role}}, {Text: text}}},
 		}})
@@ -137,15 +136,11 @@ func (m *Mail) checkList() *doc.Document {
 	return d
 }
 
-func levelMark(l check.Level) (mark string, role doc.Role) {
-	switch l {
-	case check.Error:
-		return "✕", doc.Bad
-	case check.Warning:
-		return "!", doc.Warning
-	}
-	return "·", doc.Secondary
-}
+// levels are how findings are marked.
+var levels = [...]struct {
+	mark string
+	role doc.Role
+}{check.Info: {"·", doc.Secondary}, check.Warning: {"!", doc.Warning}, check.Error: {"✕", doc.Bad}}
 
 // lay lays out a view.
 func (m *Mail) lay(v View, o Options) []Line {
@@ -175,15 +170,16 @@ func (m *Mail) Notice() []string {
 			images++
 		}
 	}
-	var remote []string
-	if images > 0 {
-		remote = append(remote, count(images, "remote image"))
+	say := func(n int, what, more string) {
+		if n > 0 {
+			lines = append(lines, count(n, what)+more)
+		}
 	}
-	if trackers > 0 {
-		remote = append(remote, count(trackers, "tracker"))
-	}
-	if remote != nil {
-		lines = append(lines, strings.Join(remote, ", ")+": not loaded")
+	if images > 0 && trackers > 0 {
+		lines = append(lines, count(images, "remote image")+", "+count(trackers, "tracker")+": not loaded")
+	} else {
+		say(images, "remote image", ": not loaded")
+		say(trackers, "tracker", ": not loaded")
 	}
 	if d.HiddenBytes > 0 {
 		lines = append(lines, "hidden text: "+Bytes(d.HiddenBytes))
@@ -194,15 +190,9 @@ func (m *Mail) Notice() []string {
 			blocked++
 		}
 	}
-	if blocked > 0 {
-		lines = append(lines, count(blocked, "link")+" blocked: not a web or mail address")
-	}
-	if d.Scripts > 0 {
-		lines = append(lines, count(d.Scripts, "script")+": not run")
-	}
-	if d.Forms > 0 {
-		lines = append(lines, count(d.Forms, "form")+": not sent")
-	}
+	say(blocked, "link", " blocked: not a web or mail address")
+	say(d.Scripts, "script", ": not run")
+	say(d.Forms, "form", ": not sent")
 	return lines
 }
 

@@ -92,6 +92,7 @@ func (b *Budget) decode(data []byte) (*Image, error) {
 	}
 	p := &Image{Width: c.Width, Height: c.Height, pixels: shrink(src, canvas, min(maxKept, maxKeptTotal-b.kept))}
 	b.kept += len(p.pixels.Pix) / 4
+	p.average()
 	return p, nil
 }
 

@@ -50,12 +50,7 @@ func Decode(data io.Reader, b *Budget) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := b.decode(all)
-	if err != nil {
-		return nil, err
-	}
-	p.average()
-	return p, nil
+	return b.decode(all)
 }
 
 // shrink scales an image to at most so many pixels, keeping its aspect ratio.
@@ -168,18 +163,17 @@ func (p *Image) Box(width, height, room int, m Mode) (columns, rows int) {
 		return 0, 0
 	}
 	w, h := displayed(p.Width, p.Height, width, height)
-	ratio := h / w
 	cell := m.cell()
-	perRow := ratio * float64(cell.Width) / float64(cell.Height) // rows per column
+	perColumn := h / w * float64(cell.Width) / float64(cell.Height) // rows
 	most := MaxRows
 	if m.Rows > 0 {
 		most = min(most, m.Rows)
 	}
 	columns = int(min(max(w/cssColumn+.5, 1), float64(max(min(room, maxColumns), 1))))
-	rows = max(int(float64(columns)*perRow+.5), 1)
+	rows = max(int(float64(columns)*perColumn+.5), 1)
 	if rows > most {
 		rows = most
-		columns = min(columns, max(int(float64(rows)/perRow+.5), 1))
+		columns = min(columns, max(int(float64(rows)/perColumn+.5), 1))
 	}
 	return columns, rows
 }

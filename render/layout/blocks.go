@@ -165,7 +165,7 @@ func (l *layouter) footer(b *doc.Block) {
 		align = l.alignment(leaf, l.room())
 	}
 	l.dimmed(func() {
-		if l.gap = l.room() < 2; !l.gap && !l.ground.begins(l.w) { // the line alone sets it apart
+		if l.gap = l.room() < 2; !l.gap && !l.ground.begins(l.w) { // the line alone divides it from the text
 			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, min(l.room(), Measure)))
 		}
 		from := len(l.w.lines)

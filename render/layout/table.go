@@ -62,16 +62,16 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 	end := fromRight(b)
 	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL || end, end: end}
 	n := 0
-	g.cells(func(_ *doc.Block, _, end int) { n = max(n, end) })
+	g.each(func(_ *doc.Block, _, end int) { n = max(n, end) })
 	g.columns, g.specified = make([]extent, n), make([]doc.Width, n)
-	g.cells(func(c *doc.Block, at, end int) {
+	g.each(func(c *doc.Block, at, end int) {
 		if end-at == 1 {
 			g.columns[at].grow(l.extent(c))
 			w := &g.specified[at]
 			w.Px, w.Percent = max(w.Px, c.Width.Px), max(w.Percent, c.Width.Percent)
 		}
 	})
-	g.cells(func(c *doc.Block, at, end int) {
+	g.each(func(c *doc.Block, at, end int) {
 		if end-at > 1 && (at > 0 || end < n) {
 			g.stretch(at, end, l.extent(c))
 		}
@@ -142,8 +142,8 @@ func fromRight(b *doc.Block) bool {
 	return right > 0
 }
 
-// cells calls f for each cell with the columns [at, end) that it spans.
-func (g *grid) cells(f func(c *doc.Block, at, end int)) {
+// each calls f for each cell with the columns [at, end) that it spans.
+func (g *grid) each(f func(c *doc.Block, at, end int)) {
 	for _, row := range g.b.Children {
 		at := 0
 		for _, c := range row.Children {
@@ -252,8 +252,8 @@ func (g *grid) target(room int) int {
 
 // fill gives columns the room that is left to the width of the table: those that the message left
 // free where it set others. If the last column ends at the right edge, the widest of them takes it
-// all. If there are several, or cells are centred, each keeps its place as in a browser, which goes
-// by the width of their content. Otherwise a name and its value stay together.
+// all. If there are several, or cells are centred, each gets a part by the width of its content, as in
+// a browser. Otherwise a name and its value stay together.
 func (g *grid) fill(left int, specified []int) {
 	var used, free []int
 	for i, w := range g.widths {
@@ -281,7 +281,7 @@ func (g *grid) fill(left int, specified []int) {
 			g.widths[to] += left
 		}
 	case len(used) > 2 || g.centered():
-		for n, i := range free { // what is left is shared among those from here on
+		for n, i := range free { // what is left is divided among the rest
 			total := 0
 			for _, j := range free[n:] {
 				total += g.widths[j]
@@ -296,7 +296,7 @@ func (g *grid) fill(left int, specified []int) {
 // centered reports whether most cells are.
 func (g *grid) centered() bool {
 	n := 0
-	g.cells(func(c *doc.Block, _, _ int) {
+	g.each(func(c *doc.Block, _, _ int) {
 		switch leaf := c.First(); {
 		case leaf == nil:
 		case leaf.Align == doc.Center:
@@ -313,7 +313,7 @@ func (g *grid) centered() bool {
 func (g *grid) endsRight(column int) bool {
 	if g.right == nil {
 		most := make([]int, len(g.columns)) // cells that end there, less those that do not
-		g.cells(func(c *doc.Block, _, end int) {
+		g.each(func(c *doc.Block, _, end int) {
 			leaf := c.First()
 			switch {
 			case leaf == nil:
@@ -341,7 +341,7 @@ func (g *grid) span(from, to int) int {
 	return max(total-g.gap, 0)
 }
 
-// rows writes all rows, with lines below the headers and above a row that is set apart.
+// rows writes all rows, with lines below the headers and above ruled rows.
 func (g *grid) rows() {
 	l := g.l
 	total := g.span(0, len(g.widths))
@@ -370,11 +370,11 @@ func (g *grid) rows() {
 	}
 }
 
-// tallCell is how many lines set a row apart from others.
+// tallCell is how many lines of a cell make a row that gaps separate from others.
 const tallCell = 3
 
 // isTall reports whether a cell of a row has several lines even without a width, or more than one has
-// them here.
+// them in its width.
 func isTall(columns []column) bool {
 	n := 0
 	for i := range columns {
