@@ -13,9 +13,9 @@ const (
 	directional         = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\n\r\u2028\u2029"
 )
 
-// Turned returns text as it is read where its direction is overridden: letters written backwards,
-// which look right, escape those who search for words. It differs from s only if there are any. The
-// directional characters stay in it, for Text to remove.
+// Turned returns s with the characters whose direction is overridden in the order in which they are
+// read. Words that are written backwards look right, and escape filters and searches. The result
+// differs from s only if there are such words. Text removes the directional characters, which stay.
 func Turned(s string) string {
 	before, s, found := strings.Cut(s, rightToLeftOverride)
 	if !found {

@@ -85,7 +85,7 @@ type Block struct {
 	Rows    int    // Cell: how many rows it spans, if more than 1. It is empty in all but the first
 	Width   Width  // Table, Cell, Rule
 	VAlign  VAlign // Cell
-	Ruled   bool   // Row: a line above it sets it apart
+	Ruled   bool   // Row: there is a line above it
 	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background
 	Padded  bool   // Section: there is space between its edges and its text
 	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in

@@ -89,7 +89,7 @@ func (b *builder) open(n *html.Node) {
 	if f.style.Inlined || b.floats(&f) || parent.made != nil && (parent.style.Display == css.FlexRow || parent.style.Display == css.Grid) {
 		b.openItsCell(&f)
 	}
-	if parent.style.Parted {
+	if parent.style.Spaced {
 		b.para.space = true
 	}
 	f.flow = b.flows(&f)

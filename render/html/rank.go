@@ -120,7 +120,7 @@ func leafSize(l *doc.Block) float32 {
 	return size
 }
 
-// isLabel reports whether a block is a line of a few words: what kind of thing follows, or what a
+// isLabel reports whether a block is a line of a few words, such as the kind of what follows, or what a
 // number counts.
 func isLabel(l *doc.Block) bool {
 	if l.Kind > doc.Heading || leafSize(l) == 0 {

@@ -152,11 +152,11 @@ type sections struct {
 // deeper marks the next nested background of the mail: its page, then its card, and so on. A background
 // holds nearly all of the text or, if it is as white as paper, a quarter. Boxes of one colour count as one.
 func (s *sections) deeper() {
-	held := make(map[doc.Color]int)
+	weights := make(map[doc.Color]int)
 	for i := range s.positions {
 		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
 			if in.around == nil || in.around.fill != in.fill {
-				held[in.fill] += s.positions[i].weight
+				weights[in.fill] += s.positions[i].weight
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (s *sections) deeper() {
 		var out *box
 		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
 			paper := in.fill.Set && !isTint(in.fill, css.White)
-			enough := held[in.fill]*5 >= s.all*4 || paper && held[in.fill]*4 >= s.all
+			enough := weights[in.fill]*5 >= s.all*4 || paper && weights[in.fill]*4 >= s.all
 			if enough && (in.around == nil || in.around.fill != in.fill) {
 				out = in
 			}

@@ -47,13 +47,13 @@ func limit(html string) source {
 // scanner scans a source, tag by tag.
 type scanner struct {
 	src  string
-	at   int             // scanned up to here
+	at   int             // the end of what is scanned
 	out  strings.Builder // what is kept of src[:kept]
 	kept int
 	lost string
 
 	cost, open, depth int  // see maxCost, maxOpen, maxDepth
-	untitled          bool // no title ends from here on
+	untitled          bool // no title ends in the rest
 }
 
 // drop leaves out src[from:to], unless a part of it is left out already.

@@ -13,7 +13,7 @@ const (
 	gapHeight  = .9 // em
 	leastGap   = 12 // px
 	ownHeight  = .6 // em of it that are not in the height of lines
-	farHeight  = 40 // px, from which on even a heading is apart from its text
+	farHeight  = 40 // px, from which on even a heading has a gap below it
 	nearHeight = 24 // px, below which a line may belong to a heading below it
 )
 

@@ -335,7 +335,7 @@ func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 	return table
 }
 
-// dropColumns removes the columns that are empty in all rows: gutters, and the places of images.
+// dropColumns removes the columns that are empty in all rows: gutters, and those of images.
 func dropColumns(rows []*doc.Block) {
 	var used [maxColumns + 1]bool
 	eachCell(rows, func(_, column int, c *doc.Block) {

@@ -15,7 +15,7 @@ func (b *builder) tidy() {
 	sayImages(d)
 	b.headings()
 	d.Blocks = trimRules(d.Blocks)
-	setButtonsApart(d.Blocks)
+	gapButtons(d.Blocks)
 	b.markFaint()
 	d.Blocks = foldFooter(d, b.bodySize())
 	joinLinks(d)
@@ -38,13 +38,13 @@ func joinLinks(d *doc.Document) {
 	}
 }
 
-// setButtonsApart adds a gap between buttons on lines of their own and what is around them.
-func setButtonsApart(blocks []*doc.Block) {
+// gapButtons adds a gap between buttons on lines of their own and what is around them.
+func gapButtons(blocks []*doc.Block) {
 	for i, l := range blocks {
 		if i > 0 && standsAlone(l) && standsAlone(blocks[i-1]) && pressable(l) != pressable(blocks[i-1]) {
 			l.Gap = true
 		}
-		setButtonsApart(l.Children)
+		gapButtons(l.Children)
 	}
 }
 
@@ -230,7 +230,7 @@ func finishRows(table *doc.Block) {
 }
 
 // keepRules removes the rules between successive rows, which are only decoration: one that is drawn
-// sets apart what is below it, such as a total. A row that names those below it has one under it.
+// divides off what is below it, such as a total. A row that names those below it has one under it.
 func keepRules(table *doc.Block) {
 	rest := table.Children[min(max(table.Head, 1), len(table.Children)):]
 	for i := 0; i < len(rest); i++ {

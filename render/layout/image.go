@@ -128,7 +128,7 @@ func (l *layouter) image(im *doc.Image) {
 	}
 	d := p.Draw(columns, rows, l.pics.mode, l.matte(p), rgba(l.ink.back))
 	l.pics.drawn[im.N] = true
-	l.wrap.breakHere()
+	l.wrap.endLine()
 	l.emitImage(d, im.Align)
 	l.pics.after = true
 }
@@ -166,8 +166,8 @@ func (l *layouter) emitImage(d *image.Drawing, align doc.Align) {
 	}
 }
 
-// breakHere ends the current line.
-func (w *wrapper) breakHere() {
+// endLine ends the current line.
+func (w *wrapper) endLine() {
 	if w.emit == nil {
 		return
 	}
@@ -211,8 +211,8 @@ func (w *writer) image(prefix, rest []piece, d *image.Drawing, row int, ink *ink
 	w.lines = append(w.lines, line)
 }
 
-// placed draws at a column, so many rows above the cursor, and returns. It makes sure of a row
-// below, since some terminals move there after an image and would scroll.
+// placed returns the sequence that draws at a column, some rows above the cursor, and puts the cursor
+// back. It first makes a row below, since some terminals move there after an image and would scroll.
 func placed(draw string, up, column int) string {
 	begin := ansi.Index + ansi.CursorUp(1) + ansi.SaveCursor
 	if up > 0 {

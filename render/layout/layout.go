@@ -102,7 +102,7 @@ func Lay(d *doc.Document, o Options) []Line {
 	return l.w.finish(o.Width)
 }
 
-// nothing says that a mail with so many hidden texts shows nothing.
+// nothing returns the line for a mail without visible text, and with some hidden texts.
 func nothing(hidden int, key string) string {
 	if hidden == 0 {
 		return "This mail is empty."
@@ -129,7 +129,7 @@ type layouter struct {
 	indent    int     // columns of prefix
 	gap       bool    // an empty line is due before the next line
 	dim       bool    // secondary text
-	ground    *ground // what is written stands on; nil: the terminal's own
+	ground    *ground // the band behind what is written; nil: the terminal's background
 	above     *lower  // the edge that is due before the next line
 	continued int     // the link that continues in this leaf, 0 if none does
 	lead      string  // before the text of the next leaf: the marker of an item written from right to left
@@ -199,6 +199,7 @@ func (l *layouter) within(first, rest piece, f func()) {
 	}
 }
 
+// blocks lays out blocks one below another.
 func (l *layouter) blocks(blocks []*doc.Block) {
 	grids := l.grids
 	l.grids = l.alike(blocks)
@@ -299,8 +300,8 @@ func (l *layouter) aligned(line []piece, align doc.Align, width int) []piece {
 	return append([]piece{spaces(left)}, line...)
 }
 
-// start returns how many columns are before what is so wide. What is written from right to left
-// begins at the right.
+// start returns how many columns are before a line of some width. Text from right to left begins at the
+// right.
 func (l *layouter) start(align doc.Align, rtl bool, taken, width int) int {
 	left := 0
 	switch spare := max(width-taken, 0); {
@@ -315,8 +316,8 @@ func (l *layouter) start(align doc.Align, rtl bool, taken, width int) int {
 	return max(min(left, l.room()-taken), 0)
 }
 
-// numbered returns how wide the number of a link is that ends a line: it does not count where the
-// line is centred.
+// numbered returns the width of the number of a link at the end of a line, which does not count where
+// the line is centred.
 func numbered(line []piece) int {
 	if len(line) == 0 {
 		return 0

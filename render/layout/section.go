@@ -100,7 +100,7 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 	l.above = &lower{g, slices.Clone(l.prefix), b.Padded}
 }
 
-// filled calls f with the fill of a row, if it has one, under what f writes.
+// filled calls f, and puts the fill of a row, if it has one, under what f writes.
 func (l *layouter) filled(row *doc.Block, width int, f func()) {
 	outer, inks := l.ground, l.ink
 	if l.ink = l.inksOf(row); l.ink != inks {

@@ -198,8 +198,8 @@ func extended(pieces []piece, p piece) []piece {
 	return append(pieces, p)
 }
 
-// object begins a word of what is no text, such as a button: the line may break before and after it
-// except at a mark.
+// object begins a word that is not text, such as a button. The line may break before and after it, but
+// not beside a punctuation mark.
 func (w *wrapper) object() {
 	if breakable(w.last, objectRune) {
 		w.commit()
@@ -345,7 +345,7 @@ const (
 	noEnd   = "（［｛〔〈《「『【〘〖〝‘“«‹([{$£¥＄￡￥｢№"
 )
 
-// objectRune stands for what is no text, which a line may break beside as beside an ideograph (UAX #14).
+// objectRune stands for an object in text. A line may break beside it as beside an ideograph (UAX #14).
 const objectRune = '\uFFFC'
 
 // breakable reports whether a line may break between two characters without a space between them.

@@ -18,9 +18,9 @@ import (
 type wrapper struct {
 	host  string // the host, or a suffix of it with a leading dot
 	path  string // prefix of the path
-	param string // query parameters with the target, separated by spaces; empty if decode finds it
-	// decode finds the target in path and query, or decodes the parameter.
-	decode func(string) string
+	param string // query parameters with the target, separated by spaces; "" if decode finds it
+
+	decode func(string) string // decodes the parameter, or finds the target in path and query
 }
 
 var wrappers = []wrapper{

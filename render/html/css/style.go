@@ -59,7 +59,7 @@ type Inherited struct {
 	WhiteSpace WhiteSpace
 	Transform  Transform
 	Align      doc.Align // of text
-	Blocks     doc.Align // of the boxes in it, which an align attribute places as well
+	Blocks     doc.Align // of the boxes in it, which an align attribute moves, too
 	Color      doc.Color
 	Background doc.Color // effective background
 	Marker     string    // list-style-type
@@ -74,7 +74,7 @@ type Style struct {
 	Inherited
 	Display       Display
 	Inlined       bool // a table inline with others
-	Parted        bool // its children are on one line, spread apart
+	Spaced        bool // inline-flex or inline-grid: its children are words of their own
 	Tracks        int  // columns of a grid; 0 if unknown
 	Span          int  // columns of a grid that it spans
 	OwnBackground bool // it has a background other than its parent's
