@@ -146,10 +146,7 @@ func (s *signals) watch(end context.CancelCauseFunc, stop <-chan struct{}) {
 		case <-stop:
 			return
 		case received := <-s.received:
-			var ok bool
-			if number, ok = received.(syscall.Signal); !ok {
-				number = syscall.SIGINT
-			}
+			number, _ = received.(syscall.Signal) // as all of them are
 		}
 		switch {
 		case time.Now().UnixNano() < s.ignored.Load() && (number == syscall.SIGINT || number == syscall.SIGQUIT):
