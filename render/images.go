@@ -55,19 +55,16 @@ func (m *Mail) embedded(im *doc.Image) (data io.Reader, ok bool) {
 	if data, ok := image.FromURL(im.Src); ok {
 		return data, true
 	}
-	if len(im.Src) < len("cid:") || !strings.EqualFold(im.Src[:len("cid:")], "cid:") {
+	scheme, id, _ := strings.Cut(im.Src, ":")
+	if !strings.EqualFold(scheme, "cid") {
 		return nil, false
 	}
-	id := im.Src[len("cid:"):]
 	if plain, err := url.PathUnescape(id); err == nil {
 		id = plain
 	}
 	at := slices.IndexFunc(m.msg.Attachments, func(a mail.Attachment) bool { return a.ContentID != "" && a.ContentID == id })
-	if at < 0 {
-		return nil, false
-	}
-	if m.msg.Attachments[at].Content == nil {
-		return nil, true
+	if at < 0 || m.msg.Attachments[at].Content == nil {
+		return nil, at >= 0
 	}
 	return bytes.NewReader(m.msg.Attachments[at].Content), true
 }

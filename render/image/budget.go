@@ -115,12 +115,9 @@ func (h *deadlineReader) Read(p []byte) (int, error) {
 // FromURL decodes a data: URL (RFC 2397), and reports false for any other. White space in it is
 // skipped: messages break long lines.
 func FromURL(src string) (io.Reader, bool) {
-	const scheme = "data:"
-	if len(src) < len(scheme) || !strings.EqualFold(src[:len(scheme)], scheme) {
-		return nil, false
-	}
-	kind, data, ok := strings.Cut(src[len(scheme):min(len(src), maxURL)], ",")
-	if !ok || len(kind) > 200 {
+	scheme, rest, _ := strings.Cut(src[:min(len(src), maxURL)], ":")
+	kind, data, ok := strings.Cut(rest, ",")
+	if !strings.EqualFold(scheme, "data") || !ok || len(kind) > 200 {
 		return nil, false
 	}
 	if strings.Contains(data, "%") {

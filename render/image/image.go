@@ -35,7 +35,7 @@ var (
 type Image struct {
 	Width, Height int         // original size in px
 	Opaque        bool        // without transparent pixels
-	Mean          color.NRGBA // average colour, transparent pixels aside
+	Mean          color.NRGBA // average colour, without transparent pixels
 
 	pixels *image.RGBA
 }

@@ -50,13 +50,11 @@ const everywhere = 1 << 30
 
 // imagesBefore draws the images before a leaf, and those in it unless it is running text.
 func (l *layouter) imagesBefore(b *doc.Block) {
-	before := l.w.images
-	switch b.Kind {
-	case doc.Paragraph, doc.Heading, doc.Pre:
-		l.imagesTo(b.Order-1, everywhere)
-	default:
-		l.imagesTo(b.Order, everywhere)
+	before, last := l.w.images, b.Order
+	if b.Kind == doc.Paragraph || b.Kind == doc.Heading || b.Kind == doc.Pre {
+		last--
 	}
+	l.imagesTo(last, everywhere)
 	if l.w.images > before {
 		l.gap = b.Gap
 	}
@@ -85,14 +83,10 @@ func (l *layouter) imagesIn(b *doc.Block, offset int, first bool) {
 	if l.w.images == before || !first || !b.Gap {
 		return
 	}
-	for i := from; i < l.pics.next; i++ {
-		for j := range b.Spans {
-			if b.Spans[j].Image == l.doc.Images[i].N {
-				return // its caption follows
-			}
-		}
-	}
-	l.gap = true
+	drawn := l.doc.Images[from:l.pics.next]
+	l.gap = l.gap || !slices.ContainsFunc(b.Spans, func(s doc.Span) bool { // no caption follows
+		return slices.ContainsFunc(drawn, func(im doc.Image) bool { return im.N == s.Image })
+	})
 }
 
 // nextImage returns the offset in a leaf of the next image before another offset.

@@ -113,10 +113,7 @@ func marker(s string) string {
 			return strings.TrimSpace(m)
 		}
 	}
-	digits := 0
-	for digits < len(s) && s[digits] >= '0' && s[digits] <= '9' {
-		digits++
-	}
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	if digits == 0 || digits > 2 || len(s) < digits+3 || (s[digits] != '.' && s[digits] != ')') || s[digits+1] != ' ' {
 		return ""
 	}
