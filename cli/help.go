@@ -37,25 +37,20 @@ func (a *app) helpCommand() *cobra.Command {
 			}
 			return a.paged(cmd.Context(), func(w io.Writer) error { return a.help(w, target) })
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			target, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			var words []cobra.Completion
-			add := func(name, text string) {
-				if strings.HasPrefix(name, start) {
-					words = append(words, cobra.CompletionWithDesc(name, text))
-				}
-			}
+			var words []cobra.Completion // a shell takes those that begin with what is typed
 			for _, c := range target.Commands() {
 				if !c.Hidden && (len(args) > 0 || !slices.Contains(topicNames(), c.Name())) {
-					add(c.Name(), c.Short)
+					words = append(words, cobra.CompletionWithDesc(c.Name(), c.Short))
 				}
 			}
 			if len(args) == 0 {
 				for _, t := range manual.Topics() {
-					add(t.Name, strings.TrimSuffix(t.Summary, "."))
+					words = append(words, cobra.CompletionWithDesc(t.Name, strings.TrimSuffix(t.Summary, ".")))
 				}
 			}
 			return words, cobra.ShellCompDirectiveNoFileComp

@@ -169,9 +169,9 @@ func (s *serving) run(ctx context.Context) error {
 	s.app.graceful.Store(true)
 	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not end the service
 
-	agents := newAgents()
+	agentClient, startAgents := agentClients(s.scheme())
 	if s.mcp {
-		s.config.MCP = mcp.Handler(agents.client, mcp.Options{Version: version(), Log: log})
+		s.config.MCP = mcp.Handler(agentClient, mcp.Options{Version: version(), Log: log})
 	}
 	if s.app.env.Getenv("GOGC") == "" {
 		// Ten thousand long polls take a sixth less memory; mail is accepted as fast, since it
@@ -182,7 +182,7 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	agents.start(running, s.scheme())
+	startAgents(running)
 	s.announce(running)
 	select {
 	case <-running.Done():
