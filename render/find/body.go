@@ -361,13 +361,3 @@ func (l *line) style(start, end int) doc.Style {
 	}
 	return best
 }
-
-// link returns the number of the link at an offset of a line, or 0.
-func (p *body) link(l *line, at int) int {
-	for _, i := range l.anchors {
-		if a := p.links[i]; at >= a.start && at < a.end {
-			return a.n
-		}
-	}
-	return 0
-}

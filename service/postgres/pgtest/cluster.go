@@ -170,13 +170,6 @@ func (c *Cluster) stop(m Mode) error {
 	return nil
 }
 
-// Restart stops the server and starts it again.
-func (c *Cluster) Restart(m Mode) {
-	c.t.Helper()
-	c.Stop(m)
-	c.Start()
-}
-
 func (c *Cluster) removeAfter(t testing.TB) {
 	t.Cleanup(func() {
 		if err := c.remove(); err != nil {
