@@ -1,9 +1,9 @@
 // Package render turns a mail into lines for a terminal. A body is read into a document of blocks
 // (package doc), which is kept; a document is laid out for a width and a theme. All text passes one
-// sanitiser (package clean) on its way in, and escape sequences are written in one place on the way
+// sanitiser (package clean) on its way in, and escape sequences are written by one writer on the way
 // out, so that nothing in a mail reaches the terminal as a control sequence. On request the images
 // that the mail carries are drawn (package image): then the sequences of one graphics protocol are
-// added, made of decoded pixels, never of the image's own bytes. Nothing here uses the network.
+// added, made of decoded pixels, never of the image's own bytes. None of it uses the network.
 package render
 
 import (
@@ -37,7 +37,7 @@ type Options struct {
 	Hidden bool // show the text that the mail hides
 	Unfold bool // show footers and long quotes in full
 	Links  bool // end with the list of links
-	// HiddenKey is what a reader presses to see hidden text; "" where there is no such key.
+	// HiddenKey is the key that shows hidden text; "" where there is none.
 	HiddenKey string
 	// Images says how the images that the mail carries are drawn in the rich view: not at all when
 	// it is zero.

@@ -153,7 +153,7 @@ func (m *Mail) lay(v View, o Options) []Line {
 	return layout.Lay(m.view(v), opts)
 }
 
-// Notice returns what a reader should know about the view, one fact per line: what was not loaded,
+// Notice returns what the user should know about the view, one fact per line: what was not loaded,
 // what is hidden.
 func (m *Mail) Notice() []string {
 	var lines []string

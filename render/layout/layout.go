@@ -107,12 +107,13 @@ func nothing(hidden int, key string) string {
 	if hidden == 0 {
 		return "This mail is empty."
 	}
-	text, shows := "This mail shows nothing: "+itoa(hidden)+" hidden blocks", " shows them"
+	blocks, them := " hidden blocks", "them"
 	if hidden == 1 {
-		text, shows = "This mail shows nothing: 1 hidden block", " shows it"
+		blocks, them = " hidden block", "it"
 	}
+	text := "This mail shows nothing: " + itoa(hidden) + blocks
 	if key != "" {
-		text += ", " + key + shows
+		text += ", " + key + " shows " + them
 	}
 	return text
 }

@@ -76,11 +76,11 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 	case l.first != nil: // of a list item, which stands before text
 		l.writeDue()
 	case above != nil && (above.padded || b.Padded):
-		l.edge("▄", width, ink.fill, above.ground)
+		l.edge("▄", l.prefix, g, above.ground)
 	case above == nil && b.Padded:
 		l.gap = false
 		l.writeDue()
-		l.edge("▄", width, ink.fill, l.ground)
+		l.edge("▄", l.prefix, g, l.ground)
 	case above == nil:
 		l.writeDue()
 	}
@@ -128,9 +128,9 @@ type lower struct {
 	padded bool
 }
 
-// edge draws half a line of a band above or below its text.
-func (l *layouter) edge(half string, width int, fill ink, on *ground) {
-	line := append(slices.Clone(l.prefix), text1(repeat(half, width), width, pen{fg: fill}))
+// edge draws half a line of a band above or below its text, on the band behind it.
+func (l *layouter) edge(half string, prefix []piece, g, on *ground) {
+	line := append(slices.Clone(prefix), text1(repeat(half, g.width), g.width, pen{fg: g.fill}))
 	l.w.line(nil, on.draw(line, true))
 }
 
@@ -140,8 +140,7 @@ func (l *layouter) writeDue() {
 	l.above = nil
 	switch {
 	case above != nil && above.padded:
-		line := append(above.prefix, text1(repeat("▀", above.ground.width), above.ground.width, pen{fg: above.ground.fill}))
-		l.w.line(nil, above.ground.around.draw(line, true))
+		l.edge("▀", above.prefix, above.ground, above.ground.around)
 	case l.gap && l.ground == nil:
 		l.w.blank(l.prefix)
 	case l.gap && l.w.any() && !l.w.endsEmpty():

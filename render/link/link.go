@@ -1,5 +1,5 @@
 // Package link examines the links in a message: where they lead, through which click tracker, and
-// what a reader should know before opening one. Nothing is ever fetched.
+// what the user should know before opening one. Nothing is ever fetched.
 package link
 
 import (
