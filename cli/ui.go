@@ -64,7 +64,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		ThemePath: filepath.Join(a.stateDir(), "theme.toml"),
 		Log:       a.log,
 		LogPath:   logPath,
-		Lend:      a.signals.ignoreInterrupts,
+		Release:   a.signals.ignoreInterrupts,
 		NoColor:   a.color == "never",
 	})
 	if text := a.exitNotice.Load(); text != nil {

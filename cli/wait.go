@@ -212,22 +212,22 @@ func (w *waiting) showProgress(ctx context.Context) {
 
 // after says which messages are considered.
 func (w *waiting) after() watch.After {
-	handed, err := w.known.Delivered(w.inbox.ID)
+	delivered, err := w.known.Delivered(w.inbox.ID)
 	if w.unrecorded = err != nil; w.unrecorded && !w.again {
 		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print what was printed before, as --again does: %s\n", render.Clean(err.Error()))
 	}
 	q := w.question()
 	switch {
 	case w.since.ago > 0:
-		return handed.Ago(q, w.since.ago)
+		return delivered.Ago(q, w.since.ago)
 	case w.since.text != "":
-		return handed.Since(q, w.since.time)
+		return delivered.Since(q, w.since.time)
 	case w.created:
-		return handed.Since(q, time.Time{})
+		return delivered.Since(q, time.Time{})
 	case w.again || w.unrecorded:
 		return watch.Newest(w.count)
 	}
-	after := handed.After(q)
+	after := delivered.After(q)
 	if after.Newest > 0 {
 		after.Newest = w.count
 	}

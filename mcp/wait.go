@@ -21,7 +21,7 @@ import (
 
 const (
 	// defaultTimeout is less than the minute after which many clients give up on a call, since what
-	// they do not see is handed over all the same.
+	// they do not see is delivered all the same.
 	defaultTimeout = 50 // seconds
 	maxTimeout     = 600
 	progressEvery  = 2 * time.Second
@@ -105,7 +105,7 @@ func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 	return link{Warning: warning, Link: found.URL, Text: found.Text, origin: newOrigin(m, t.client(r).ServiceTime())}, nil
 }
 
-// await waits for the message that is next to be handed over for a question. A client that asks for
+// await waits for the message that is next to be delivered for a question. A client that asks for
 // progress is told how long it has been waiting.
 func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Target, fits func(*message.Message) bool) (*message.Message, error) {
 	in.Timeout = cmp.Or(in.Timeout, defaultTimeout)
@@ -128,16 +128,16 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 		"Make sure that the mail was sent to the inbox's address, see what has arrived with list_messages, or call again with a longer timeout")
 }
 
-// next returns the message that is next to be handed over for a question, once it is there.
+// next returns the message that is next to be delivered for a question, once it is there.
 func (t *tools) next(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Target, fits func(*message.Message) bool) (*message.Message, error) {
 	c := t.client(r)
 	id, err := t.inboxID(ctx, r, in.Inbox)
 	if errors.Is(err, errNoInbox) && c.CatchesAll() {
 		var made api.Inbox
-		var fresh bool
-		made, fresh, err = watch.AwaitInbox(ctx, c, in.Inbox)
+		var isNew bool
+		made, isNew, err = watch.AwaitInbox(ctx, c, in.Inbox)
 		id = made.ID
-		if fresh && !in.Again && in.Since == "" {
+		if isNew && !in.Again && in.Since == "" {
 			in.Since = made.CreatedAt.Format(time.RFC3339) // all that there is
 		}
 	}
@@ -189,7 +189,7 @@ func reportProgress(ctx context.Context, r *sdk.CallToolRequest, timeout time.Du
 	return func() { cancel(); reporting.Wait() }
 }
 
-// sessions has what each session was handed over, for as long as the session lasts. It is safe for
+// sessions has what each session was delivered, for as long as the session lasts. It is safe for
 // concurrent use.
 type sessions struct {
 	mu  sync.Mutex
@@ -198,11 +198,11 @@ type sessions struct {
 
 func newSessions() *sessions { return &sessions{all: map[weak.Pointer[sdk.ServerSession]]*session{}} }
 
-// session is what one session was handed over.
+// session is what one session was delivered.
 type session struct {
-	mu      sync.Mutex
-	handed  map[string]*watch.Delivered // by the ID of the inbox
-	inboxes []string                    // their IDs, in the order in which they were asked for first
+	mu        sync.Mutex
+	delivered map[string]*watch.Delivered // by the ID of the inbox
+	inboxes   []string                    // their IDs, in the order in which they were asked for first
 }
 
 // maxDelivered bounds the inboxes whose deliveries a session remembers.
@@ -215,7 +215,7 @@ func (s *sessions) of(r sdk.Request) *session {
 	defer s.mu.Unlock()
 	found := s.all[key]
 	if found == nil {
-		found = &session{handed: map[string]*watch.Delivered{}}
+		found = &session{delivered: map[string]*watch.Delivered{}}
 		s.all[key] = found
 		runtime.AddCleanup(running, s.end, key)
 	}
@@ -228,51 +228,51 @@ func (s *sessions) end(ended weak.Pointer[sdk.ServerSession]) {
 	delete(s.all, ended)
 }
 
-// inbox returns what was handed over of an inbox. The caller holds s.mu.
+// inbox returns what was delivered of an inbox. The caller holds s.mu.
 func (s *session) inbox(inboxID string) *watch.Delivered {
-	handed := s.handed[inboxID]
-	if handed == nil {
-		handed = &watch.Delivered{}
-		s.handed[inboxID] = handed
+	delivered := s.delivered[inboxID]
+	if delivered == nil {
+		delivered = &watch.Delivered{}
+		s.delivered[inboxID] = delivered
 		if s.inboxes = append(s.inboxes, inboxID); len(s.inboxes) > maxDelivered {
-			delete(s.handed, s.inboxes[0])
+			delete(s.delivered, s.inboxes[0])
 			s.inboxes = s.inboxes[1:]
 		}
 	}
-	return handed
+	return delivered
 }
 
 // after says which messages of an inbox the next wait considers.
 func (s *session) after(inboxID string, q watch.Target, in waitArgs) (watch.After, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	handed := s.inbox(inboxID)
+	delivered := s.inbox(inboxID)
 	switch {
 	case in.Again && in.Since != "":
 		return watch.After{}, errors.New("again and since cannot be combined")
 	case in.Again:
 		return watch.Newest(1), nil
 	case in.Since == "":
-		return handed.After(q), nil
+		return delivered.After(q), nil
 	}
 	at, ago, err := watch.ParseMoment(in.Since)
 	switch {
 	case err != nil:
 		return watch.After{}, errors.New("since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z")
 	case ago > 0:
-		return handed.Ago(q, ago), nil
+		return delivered.Ago(q, ago), nil
 	}
-	return handed.Since(q, at), nil
+	return delivered.Since(q, at), nil
 }
 
-// take records that a message is handed over, unless it was and that matters.
+// take records that a message is delivered, unless it was and that matters.
 func (s *session) take(inboxID string, q watch.Target, again bool, f watch.Found) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	handed := s.inbox(inboxID)
+	delivered := s.inbox(inboxID)
 	if again {
-		handed.Add(q, f)
+		delivered.Add(q, f)
 		return true
 	}
-	return handed.Take(q, f)
+	return delivered.Take(q, f)
 }

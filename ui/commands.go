@@ -114,7 +114,7 @@ func (a *app) commandPrompt(p host.Part, environ []string) dialog.Dialog {
 func (a *app) run(line string, p host.Program) tea.Cmd {
 	if command, ok := strings.CutPrefix(line, "!"); ok {
 		p.Line = command
-		return a.host.Lend(a.ctx, p, true, func(error) tea.Msg { return nil }) // it has said how it ended
+		return a.host.Release(a.ctx, p, true, func(error) tea.Msg { return nil }) // it has said how it ended
 	}
 	p.Line = line
 	name := render.Clean(line)
@@ -170,7 +170,7 @@ func (a *app) edit() tea.Cmd {
 		editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), usualEditor())
 		program := host.Program{Line: editor, Input: p.Content, File: p.File, Environ: host.Variables(m, address)}
 		return func() tea.Cmd {
-			return a.host.Lend(a.ctx, program, false, func(err error) tea.Msg { return edited(editor, err) })
+			return a.host.Release(a.ctx, program, false, func(err error) tea.Msg { return edited(editor, err) })
 		}
 	})
 }

@@ -158,7 +158,7 @@ func (f *footer) said(th *theme.Theme, w int, now time.Time) string {
 	case failure:
 		style, sign = th.Bad, "! "
 	}
-	text := sign + theme.Steady(o.said())
+	text := sign + theme.StableWidth(o.said())
 	if whole := text + " (" + o.how + ")"; o.how != "" && theme.Width(whole) <= w-2 {
 		text = whole
 	}

@@ -68,9 +68,9 @@ func (a *app) drawPath(parts []string, named bool) string {
 	}
 	head := ""
 	for _, p := range parts[min(1, last):last] {
-		head += th.Dim.On(th.Steady(p)) + th.Faint.On(" › ")
+		head += th.Dim.On(th.StableWidth(p)) + th.Faint.On(" › ")
 	}
-	return head + th.Bright.On(th.Steady(parts[last]))
+	return head + th.Bright.On(th.StableWidth(parts[last]))
 }
 
 // vitals are the facts at the right of the header, the least important first.

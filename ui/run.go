@@ -21,7 +21,7 @@ type Options struct {
 	Log       *slog.Logger  // nil for none; gets no keys and no bodies
 	LogPath   string        // where Log writes, as shown to the user; empty when nothing is logged
 	ThemePath string        // file that keeps the theme chosen on the screen; empty for none
-	Lend      func() func() // called before another program gets the terminal; it returns what to call after
+	Release   func() func() // called before another program gets the terminal; it returns what to call after
 	NoColor   bool          // no colours, whatever the terminal supports; see NO_COLOR
 }
 
@@ -29,7 +29,7 @@ type Options struct {
 // the user.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
-	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir, o.Lend))
+	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir, o.Release))
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
 	if o.NoColor {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))

@@ -13,7 +13,7 @@ import (
 	"mayfly/api/watch"
 )
 
-// delivered is what was handed over of an inbox, in a file.
+// delivered is what was delivered of an inbox, in a file.
 type delivered struct {
 	InboxID string `json:"id"`
 	watch.Delivered
@@ -30,25 +30,25 @@ const (
 // ErrBusy is the error of handing over a message while another process does not finish doing so.
 var ErrBusy = errors.New("another process has been handing over a message of this inbox for " + lockTimeout.String())
 
-// Delivered returns what was handed over of an inbox, if that can be kept.
+// Delivered returns what was delivered of an inbox, if that can be kept.
 func (r *Registry) Delivered(inboxID string) (watch.Delivered, error) {
 	if _, err := r.openLock(inboxID); err != nil {
-		return watch.Delivered{}, fmt.Errorf("keep what was handed over: %w", err)
+		return watch.Delivered{}, fmt.Errorf("keep what was delivered: %w", err)
 	}
 	d, err := r.readDelivered(inboxID)
 	return d.Delivered, err
 }
 
-// HandOver calls give with what was handed over of an inbox, and keeps what give makes of that if it
+// HandOver calls give with what was delivered of an inbox, and keeps what give makes of that if it
 // returns true. No other process hands over a message of that inbox meanwhile. A process that is
 // killed leaves no lock.
 //
 // An error before give was called is that of the folder, of ctx, or [ErrBusy]; after it, that the
-// change is not kept. What is damaged counts as nothing handed over.
+// change is not kept. What is damaged counts as nothing delivered.
 func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watch.Delivered) (changed bool)) error {
 	unlock, err := r.lock(ctx, inboxID)
 	if err != nil {
-		return fmt.Errorf("keep what was handed over: %w", err)
+		return fmt.Errorf("keep what was delivered: %w", err)
 	}
 	defer unlock()
 	d, err := r.readDelivered(inboxID)
@@ -56,7 +56,7 @@ func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watc
 		return err
 	}
 	if err := r.write(r.path(inboxID, deliveredSuffix), d, time.Now().Add(longestLife)); err != nil {
-		return fmt.Errorf("keep what was handed over: %w", err)
+		return fmt.Errorf("keep what was delivered: %w", err)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watc
 func (r *Registry) readDelivered(inboxID string) (delivered, error) {
 	d, err := read[delivered](r.path(inboxID, deliveredSuffix))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged) {
-		return d, fmt.Errorf("read what was handed over: %w", err)
+		return d, fmt.Errorf("read what was delivered: %w", err)
 	}
 	d.InboxID = inboxID
 	return d, nil

@@ -15,7 +15,7 @@ import (
 	"mayfly/internal/registry"
 )
 
-// handOver hands over the code of a message and reports whether it was not handed over before.
+// handOver hands over the code of a message and reports whether it was not delivered before.
 func handOver(t *testing.T, r *registry.Registry, inboxID, messageID string) (gave bool) {
 	t.Helper()
 	err := r.HandOver(t.Context(), inboxID, func(h *watch.Delivered) bool {
@@ -30,16 +30,16 @@ func TestWhatWasHandedOverIsKept(t *testing.T) {
 	dir := t.TempDir()
 	r := registry.Open(dir, "default", base)
 	if !handOver(t, r, "a", "1") || handOver(t, r, "a", "1") || !handOver(t, r, "a", "2") || !handOver(t, r, "b", "1") {
-		t.Error("a message is not handed over once")
+		t.Error("a message is not delivered once")
 	}
 	if handOver(t, registry.Open(dir, "default", base), "a", "2") {
-		t.Error("it is handed over again after a restart")
+		t.Error("it is delivered again after a restart")
 	}
 	if err := r.HandOver(t.Context(), "a", func(h *watch.Delivered) bool {
 		h.Take(watch.Code, watch.Found{Message: api.Message{ID: "3"}})
 		return false // printing it failed
 	}); err != nil || !handOver(t, r, "a", "3") {
-		t.Errorf("what was not printed counts as handed over; %v", err)
+		t.Errorf("what was not printed counts as delivered; %v", err)
 	}
 	if err := r.Remove("a", "b"); err != nil || len(files(t, dir)) != 0 {
 		t.Errorf("%v; left %v", err, files(t, dir))
@@ -95,6 +95,6 @@ func TestSeveralProcessesHandOver(t *testing.T) {
 	}
 	slices.Sort(gave)
 	if len(gave) != messages || len(slices.Compact(gave)) != messages {
-		t.Errorf("%d messages were handed over, of %d", len(gave), messages)
+		t.Errorf("%d messages were delivered, of %d", len(gave), messages)
 	}
 }

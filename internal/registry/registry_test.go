@@ -208,8 +208,8 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 	if err := r.SaveSeen(registry.Change{InboxID: "a"}); err == nil || !strings.Contains(err.Error(), "keep what was seen") {
 		t.Errorf("saved: %v", err)
 	}
-	err := r.HandOver(t.Context(), "a", func(*watch.Delivered) bool { t.Error("it is handed over"); return true })
-	if err == nil || !strings.Contains(err.Error(), "keep what was handed over") {
+	err := r.HandOver(t.Context(), "a", func(*watch.Delivered) bool { t.Error("it is delivered"); return true })
+	if err == nil || !strings.Contains(err.Error(), "keep what was delivered") {
 		t.Error(err)
 	}
 }

@@ -278,7 +278,7 @@ func (p *body) scan(t lexicon.Text, langs languages) []lexicon.Hit {
 			return p.hits < maxHits
 		})
 	}
-	return settled(hits)
+	return sorted(hits)
 }
 
 // languages are those a message is likely in, and others it may be in.
@@ -296,9 +296,9 @@ var against = map[lexicon.Class]bool{
 	lexicon.Notice: true, lexicon.IfNot: true, lexicon.Refuse: true, lexicon.Meeting: true,
 }
 
-// settled sorts the hits, and drops the words that a name of another kind of code overlaps, such as "code" in
+// sorted sorts the hits, and drops the words that a name of another kind of code overlaps, such as "code" in
 // "discount code".
-func settled(hits []lexicon.Hit) []lexicon.Hit {
+func sorted(hits []lexicon.Hit) []lexicon.Hit {
 	slices.SortFunc(hits, func(a, b lexicon.Hit) int {
 		return cmp.Or(a.Start-b.Start, b.End-a.End, int(a.Class)-int(b.Class))
 	})

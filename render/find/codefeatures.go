@@ -155,9 +155,11 @@ func (m *mail) subjectHas(class lexicon.Class) bool { return has(m.subject.hits,
 // fit says, for the shapes that words and tokens have too, where a code of that shape would be: set
 // apart by a word that means a code and nothing else.
 var fit = map[candidate.Shape]func(*code) bool{
-	candidate.Lower:  func(c *code) bool { return c.strong && c.direct && c.prominent },
-	candidate.Long:   func(c *code) bool { return c.linked && c.direct || (c.strong || c.mail.asksForCode()) && c.apart() },
-	candidate.Pair:   func(c *code) bool { return c.strong && c.apart() && !c.inPhrase() },
+	candidate.Lower: func(c *code) bool { return c.strong && c.direct && c.prominent },
+	candidate.Long: func(c *code) bool {
+		return c.linked && c.direct || (c.strong || c.mail.asksForCode()) && c.standsAlone()
+	},
+	candidate.Pair:   func(c *code) bool { return c.strong && c.standsAlone() && !c.inPhrase() },
 	candidate.Worded: (*code).fitsWords,
 }
 
@@ -167,8 +169,8 @@ func (c *code) fits() bool {
 	return !ok || f(c)
 }
 
-// apart reports whether a candidate is alone in its line and set apart from what is above it.
-func (c *code) apart() bool { return c.direct && c.alone && (c.prominent || c.introduced()) }
+// standsAlone reports whether a candidate is alone in its line and set apart from what is above it.
+func (c *code) standsAlone() bool { return c.direct && c.alone && (c.prominent || c.introduced()) }
 
 func (c *code) fitsWords() bool {
 	number := strings.ContainsAny(c.Value, "0123456789")
@@ -177,7 +179,7 @@ func (c *code) fitsWords() bool {
 		return false
 	}
 	if c.alone {
-		return c.apart() || c.direct && c.phrase.strong && c.phrase.distance <= 20
+		return c.standsAlone() || c.direct && c.phrase.strong && c.phrase.distance <= 20
 	}
 	return number && (c.near || c.Before == ':' && c.phrase.end >= 0)
 }

@@ -222,11 +222,11 @@ var linkModel = model[*link]{
 	// Its URL.
 	when("carries a secret", 1.3, 1.93, func(l *link) bool { return l.target.token }),
 	when("carries what looks like a secret", 0.7, 1.71, func(l *link) bool { return l.target.opaque && !l.target.token }),
-	when("its path says so too", 1.2, 2.00, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.wanted() != 0 }).about(func(l *link) string {
-		return (l.target.asks & l.wanted()).String()
+	when("its path says so too", 1.2, 2.00, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.asked() != 0 }).about(func(l *link) string {
+		return (l.target.asks & l.asked()).String()
 	}),
 	when("its path asks", 0.5, 2.09, func(l *link) bool {
-		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.wanted() == 0 && !l.target.footer
+		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.asked() == 0 && !l.target.footer
 	}).about(func(l *link) string { return l.target.asks.String() }),
 	when("asks by its path and carries a secret", 1, 0.00, func(l *link) bool { return l.target.forRequest() }),
 	when("the only link, asks by its path and carries a secret", 2.2, 2.29, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
@@ -265,8 +265,8 @@ const (
 func (l *link) subject() set { return l.mail.purpose.subject }
 func (l *link) opening() set { return l.mail.purpose.opening }
 
-// wanted is what the mail or the link's text asks for.
-func (l *link) wanted() set { return l.subject() | l.opening() | l.own }
+// asked is what the mail or the link's text asks for.
+func (l *link) asked() set { return l.subject() | l.opening() | l.own }
 
 // answers reports whether the link's text asks what the subject asks.
 func (l *link) answers() bool { return l.own&l.subject() != 0 }

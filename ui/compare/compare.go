@@ -63,14 +63,14 @@ func Of(older, newer *message.Message) Difference {
 }
 
 func sideOf(m *message.Message) side {
-	return side{theme.Steady(render.Clean(m.Subject)), theme.Steady(render.Clean(m.Recipients())), m.ReceivedAt}
+	return side{theme.StableWidth(render.Clean(m.Subject)), theme.StableWidth(render.Clean(m.Recipients())), m.ReceivedAt}
 }
 
 // split returns the lines of a text for the screen, up to the bound. Empty lines do not count.
 func split(text string) []string {
 	var lines []string
 	for l := range strings.Lines(strings.ToValidUTF8(text[:min(len(text), maxPart)], "")) {
-		if l = strings.TrimRight(theme.Steady(l), "\n "); l != "" {
+		if l = strings.TrimRight(theme.StableWidth(l), "\n "); l != "" {
 			lines = append(lines, l)
 		}
 	}

@@ -100,7 +100,7 @@ func dimmed(th *theme.Theme, row string) string {
 	var b strings.Builder
 	for part := range strings.SplitAfterSeq(halfBlocks.Replace(row), "\x1b[m") {
 		text, rule, _ := strings.Cut(part, string(th.Faint))
-		b.WriteString(th.Dim.On(th.Steady(ansi.Strip(text))) + th.Faint.On(ansi.Strip(rule)))
+		b.WriteString(th.Dim.On(th.StableWidth(ansi.Strip(text))) + th.Faint.On(ansi.Strip(rule)))
 	}
 	return b.String()
 }
@@ -113,7 +113,7 @@ func place(rows []string, w, h int) (x, y int) {
 // rows are the body and its title in a frame, at most w by h cells.
 func (b *box) rows(th *theme.Theme, w, h int) []string {
 	title, rows := b.body.Rows(th)
-	title = theme.Steady(title)
+	title = theme.StableWidth(title)
 	inner := theme.Width(title) + 2
 	for _, r := range rows {
 		inner = max(inner, theme.Width(r))

@@ -181,7 +181,7 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 	w -= 2
 	return []string{
 		bar + title.On(theme.Cut(f.Fields[n].Title, w)),
-		bar + style.On(theme.Cut(theme.Steady(about), w)),
+		bar + style.On(theme.Cut(theme.StableWidth(about), w)),
 		bar + prompt.On("> ") + f.lines[n].View(th, w-2),
 	}
 }

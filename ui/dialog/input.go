@@ -149,18 +149,18 @@ func (l *Line) View(th *theme.Theme, w int) string {
 	}
 	if !l.text.Focused() {
 		if len(value) == 0 {
-			return th.Dim.On(theme.Cut(theme.Steady(ghost), w))
+			return th.Dim.On(theme.Cut(theme.StableWidth(ghost), w))
 		}
-		return theme.Cut(theme.Steady(before+after), w)
+		return theme.Cut(theme.StableWidth(before+after), w)
 	}
 	style := theme.Style("")
 	if after == "" {
 		after, style = ghost, th.Dim
 	}
-	under, after := firstCell(theme.Steady(after), w)
+	under, after := firstCell(theme.StableWidth(after), w)
 	room := w - theme.Width(under)
 	// A joiner before the cursor would join what stands on both sides of it.
-	before = strings.TrimRight(theme.Steady(before), "\u200d")
+	before = strings.TrimRight(theme.StableWidth(before), "\u200d")
 	before = theme.CutStart(before, room-min(theme.Width(after), room/4))
 	after = theme.Cut(after, room-theme.Width(before))
 	return before + (th.Accent + theme.Reverse).On(under) + style.On(after)

@@ -47,7 +47,7 @@ func NewText(title string, lines []string) Dialog {
 		widest = max(widest, theme.Width(line))
 	}
 	page := Page{Title: title, Lines: func(w int) []string {
-		text := ansi.Hardwrap(theme.Steady(strings.Join(lines, "\n")), w, true)
+		text := ansi.Hardwrap(theme.StableWidth(strings.Join(lines, "\n")), w, true)
 		return strings.Split(text, "\n")
 	}}
 	return Box(&pages{pages: []Page{page}, pager: NewPager(), most: min(widest, 100)})

@@ -148,7 +148,7 @@ func (s *Search) Status(th *theme.Theme) string {
 	case !s.On() || s.Typing:
 		return ""
 	case len(s.hits) == 0:
-		return th.Warn.On("/" + theme.Cut(theme.Steady(s.line.Value()), 12) + " not found ")
+		return th.Warn.On("/" + theme.Cut(theme.StableWidth(s.line.Value()), 12) + " not found ")
 	}
 	return th.Dim.On(strconv.Itoa(s.at+1) + " of " + s.found() + " ")
 }

@@ -37,15 +37,15 @@ type Host struct {
 	Clipboard func(ctx context.Context, env term.Env, text string) (names []string, err error)
 	// Opener hands a URL or a file to the system's opener, and returns when that ends.
 	Opener func(env term.Env, target string) error
-	// LendTerminal is called before another program gets the terminal, and back after that.
-	LendTerminal func() (back func())
-	Copies       *Copies
-	Downloads    string // folder for messages and attachments
+	// ReleaseTerminal is called before another program gets the terminal, and back after that.
+	ReleaseTerminal func() (back func())
+	Copies          *Copies
+	Downloads       string // folder for messages and attachments
 }
 
 // New returns this machine. Messages are saved in downloads, or in the system's download folder if
 // it is empty.
-func New(downloads string, lendTerminal func() (back func())) *Host {
+func New(downloads string, releaseTerminal func() (back func())) *Host {
 	if downloads == "" {
 		downloads = xdg.UserDirs.Download
 	} else if rest, ok := strings.CutPrefix(downloads, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -55,7 +55,7 @@ func New(downloads string, lendTerminal func() (back func())) *Host {
 	}
 	return &Host{
 		Clipboard: func(ctx context.Context, env term.Env, text string) ([]string, error) { return env.Copy(ctx, text) },
-		Opener:    term.Env.Open, LendTerminal: lendTerminal,
+		Opener:    term.Env.Open, ReleaseTerminal: releaseTerminal,
 		Copies: &Copies{}, Downloads: downloads,
 	}
 }

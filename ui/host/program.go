@@ -80,18 +80,18 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Lend gives a program the terminal until it ends. With pause, what it wrote stays on the screen
+// Release gives a program the terminal until it ends. With pause, what it wrote stays on the screen
 // until a key is pressed. The message of then follows.
-func (h *Host) Lend(ctx context.Context, p Program, pause bool, then func(err error) tea.Msg) tea.Cmd {
-	return tea.Exec(&onTerminal{ctx, p, pause, h.LendTerminal}, then)
+func (h *Host) Release(ctx context.Context, p Program, pause bool, then func(err error) tea.Msg) tea.Cmd {
+	return tea.Exec(&onTerminal{ctx, p, pause, h.ReleaseTerminal}, then)
 }
 
 // onTerminal is a program with the terminal; [tea.ExecProcess] would leave no room for the pause and the file.
 type onTerminal struct {
-	ctx   context.Context
-	p     Program
-	pause bool
-	lend  func() (back func())
+	ctx     context.Context
+	p       Program
+	pause   bool
+	release func() (back func())
 }
 
 // SetStdin and the others do nothing: the program gets the terminal itself.
@@ -100,7 +100,7 @@ func (*onTerminal) SetStdout(io.Writer) {}
 func (*onTerminal) SetStderr(io.Writer) {}
 
 func (l *onTerminal) Run() error {
-	defer l.lend()()
+	defer l.release()()
 	cmd, done, err := l.command()
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ func (f *Filter) Title(th *theme.Theme, usual string, w int) string {
 	case f.Typing:
 		return th.Accent.On("/") + f.line.View(th, w-1)
 	case f.On():
-		return th.Accent.On("/"+theme.Cut(theme.Steady(f.line.Value()), w-6)) + th.Dim.On("  esc")
+		return th.Accent.On("/"+theme.Cut(theme.StableWidth(f.line.Value()), w-6)) + th.Dim.On("  esc")
 	}
 	return usual
 }
@@ -201,7 +201,7 @@ func (b Bar) Line(mark string, spans ...Span) string {
 	out.WriteString(back.On(" "))
 	used := 0
 	for _, s := range spans {
-		text := theme.Cut(th.Steady(s.Text), room-used)
+		text := theme.Cut(th.StableWidth(s.Text), room-used)
 		used += theme.Width(text)
 		out.WriteString((back + s.Style).On(text))
 	}

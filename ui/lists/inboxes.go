@@ -143,7 +143,7 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 		state := Span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
 		if state.Text != "" { // beside the count, and the name in what is left
 			room := b.Room(total) - theme.Width(state.Text)
-			name.Text = theme.Cut(th.Steady(name.Text), room-1)
+			name.Text = theme.Cut(th.StableWidth(name.Text), room-1)
 			first = []Span{name, {Text: theme.Spaces(room - theme.Width(name.Text))}, state}
 		}
 		return []string{b.Line(mark, append(first, total)...)}

@@ -125,7 +125,7 @@ func (p *Messages) title(th *theme.Theme, w int) string {
 		if i.Label != "" {
 			whole = i.Label + "  " + i.Email
 		}
-		if whole = th.Steady(whole); theme.Width(whole) <= w {
+		if whole = th.StableWidth(whole); theme.Width(whole) <= w {
 			return whole
 		}
 		return theme.CutMiddle(i.Name(), w)

@@ -218,7 +218,7 @@ func (b body) Rows(th *theme.Theme) (string, []string) {
 	w := b.width()
 	prompt := b.line.View(th, w-2)
 	if b.again {
-		prompt = theme.Reverse.On(theme.Cut(theme.Steady(b.line.Value()), w-2))
+		prompt = theme.Reverse.On(theme.Cut(theme.StableWidth(b.line.Value()), w-2))
 	}
 	rows := []string{theme.Fit(th.Accent.On("› ")+prompt, w), th.Dim.On(b.status(w))}
 	for _, r := range b.shown {
@@ -273,7 +273,7 @@ func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 	}
 	subject, excerpt := m.Subject, s.excerpt(m)
 	if excerpt != "" {
-		subject = theme.Cut(th.Steady(subject), max(12, w*2/5))
+		subject = theme.Cut(th.StableWidth(subject), max(12, w*2/5))
 		excerpt = s.around(excerpt, w-6-theme.Width(subject))
 	}
 	about := s.spans(th, subject, th.Text)
@@ -316,7 +316,7 @@ func (s *Search) around(line string, w int) string {
 
 // spans are a text in a style, with the words that were searched for highlighted.
 func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []Span {
-	text = th.Steady(text)
+	text = th.StableWidth(text)
 	folded := theme.Fold(text)
 	var found [][2]int
 	for _, word := range s.words {

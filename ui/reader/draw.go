@@ -28,7 +28,7 @@ func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
 		theme.Place(out, w, p.textTop(), idle)
 		return out
 	}
-	out[0] = theme.Title(th, theme.Cut(th.Steady(p.Message.Subject), p.titleWidth()), p.search.Status(th), w, focused)
+	out[0] = theme.Title(th, theme.Cut(th.StableWidth(p.Message.Subject), p.titleWidth()), p.search.Status(th), w, focused)
 	if p.search.Typing {
 		out[0] = theme.Title(th, p.search.Prompt(th, w-2), "", w, focused)
 	}
@@ -178,7 +178,7 @@ func (p *Pane) titleWidth() int { return p.Rect.W - 3 }
 // they seem to.
 func (p *Pane) subject(w, most int) []string {
 	text := p.Message.Subject
-	if theme.Width(text) <= p.titleWidth() && p.theme.Steady(text) == text {
+	if theme.Width(text) <= p.titleWidth() && p.theme.StableWidth(text) == text {
 		return nil
 	}
 	wrap := ansi.Wrap
@@ -195,7 +195,7 @@ func (p *Pane) subject(w, most int) []string {
 // from is the sender and the address. The name gives way to the address.
 func (p *Pane) from(w int) string {
 	th, m := p.theme, p.Message
-	sender, address := th.Steady(m.Sender), " <"+th.Steady(m.Address)+">"
+	sender, address := th.StableWidth(m.Sender), " <"+th.StableWidth(m.Address)+">"
 	if m.Address == "" || m.Address == m.Sender {
 		return theme.CutMiddle(m.Sender, w)
 	}
@@ -208,7 +208,7 @@ func (p *Pane) from(w int) string {
 // shortHead is the head for a low pane.
 func (p *Pane) shortHead(w int) []string {
 	th, m := p.theme, p.Message
-	line := th.Text.On(th.Steady(m.Sender)) + th.Dim.On(" · "+m.Received.Local().Format("15:04:05"))
+	line := th.Text.On(th.StableWidth(m.Sender)) + th.Dim.On(" · "+m.Received.Local().Format("15:04:05"))
 	if m.Delay > 0 {
 		line += th.Dim.On(" · ") + th.Good.On(theme.Elapsed(m.Delay)+" after you copied the address")
 	}
@@ -216,7 +216,7 @@ func (p *Pane) shortHead(w int) []string {
 		line = th.Warn.On("The inbox is gone.") + th.Dim.On(" · ") + line
 	}
 	head := []string{theme.Cut(line, w)}
-	if th.Steady(m.Subject) != m.Subject {
+	if th.StableWidth(m.Subject) != m.Subject {
 		head = append(p.subject(w, 1), head...)
 	}
 	if p.Opened != nil {
@@ -229,7 +229,7 @@ func (p *Pane) shortHead(w int) []string {
 func (p *Pane) notices(w int) []string {
 	var rows []string
 	for _, n := range p.summary.notices {
-		rows = append(rows, p.theme.Dim.On(theme.Cut(p.theme.Steady(n), w)))
+		rows = append(rows, p.theme.Dim.On(theme.Cut(p.theme.StableWidth(n), w)))
 	}
 	if n := p.summary.images + p.summary.unfetched; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
 		text, hint := "1 image", p.hints.Image
@@ -246,7 +246,7 @@ func (p *Pane) attachments(w int) []string {
 	var rows []string
 	for _, i := range p.Opened.Files() {
 		a := p.Opened.Attachments[i]
-		name := p.theme.Steady(cmp.Or(render.CleanName(a.Filename), render.Clean(a.ContentType)))
+		name := p.theme.StableWidth(cmp.Or(render.CleanName(a.Filename), render.Clean(a.ContentType)))
 		size := render.Bytes(a.Size)
 		label := "File"
 		if len(rows) > 0 {

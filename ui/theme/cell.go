@@ -23,10 +23,10 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Steady returns s with every grapheme cluster replaced by its first rune where terminals disagree
+// StableWidth returns s with every grapheme cluster replaced by its first rune where terminals disagree
 // on its width: joined emoji, skin tones, variation selectors. The result is equally wide whether a
 // terminal counts graphemes or runes.
-func Steady(s string) string {
+func StableWidth(s string) string {
 	if isPlainASCII(s) {
 		return s
 	}
@@ -93,10 +93,10 @@ func tail(s string, n, w int) string {
 	return end
 }
 
-// CutMiddle shortens plain text, made steady, to at most w cells, keeping its start and its end:
+// CutMiddle shortens plain text, made of a stable width, to at most w cells, keeping its start and its end:
 // addresses and paths differ at both.
 func CutMiddle(s string, w int) string {
-	s = Steady(s)
+	s = StableWidth(s)
 	n := Width(s)
 	if n <= w || w < 5 {
 		return Cut(s, w)
@@ -215,12 +215,12 @@ func Find(text, want string) []int {
 	return columns
 }
 
-// Wrap breaks plain text, made steady, into rows of at most w cells, at spaces where it can.
+// Wrap breaks plain text, made of a stable width, into rows of at most w cells, at spaces where it can.
 func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
 	}
-	rows := ansi.Wrap(Steady(s), w, "/@-._") // some are too wide, such as "<bx-=a/-" in 4 cells
+	rows := ansi.Wrap(StableWidth(s), w, "/@-._") // some are too wide, such as "<bx-=a/-" in 4 cells
 	return strings.Split(ansi.Hardwrap(rows, w, true), "\n")
 }
 

@@ -43,13 +43,13 @@ func TestFitIsExact(t *testing.T) {
 
 func TestSteadyIsAsWideForEveryTerminal(t *testing.T) {
 	for _, s := range texts {
-		for _, got := range append(Wrap(ansi.Strip(s), 8), Steady(s), CutMiddle(ansi.Strip(s), 12)) {
+		for _, got := range append(Wrap(ansi.Strip(s), 8), StableWidth(s), CutMiddle(ansi.Strip(s), 12)) {
 			if ansi.StringWidth(got) != ansi.StringWidthWc(got) {
 				t.Errorf("%q became %q: %d cells by graphemes, %d by runes", s, got, ansi.StringWidth(got), ansi.StringWidthWc(got))
 			}
 		}
 	}
-	if got := Steady("\U0001F468\u200d\U0001F469\u200d\U0001F467 family"); got != "\U0001F468 family" {
+	if got := StableWidth("\U0001F468\u200d\U0001F469\u200d\U0001F467 family"); got != "\U0001F468 family" {
 		t.Errorf("a family became %q", got)
 	}
 	if got := CutMiddle("quiet-otter-x7@mayfly.test", 17); got != "quiet-ot…fly.test" {

@@ -54,13 +54,13 @@ type Theme struct {
 	Colors Colors
 }
 
-// Steady returns text as a row can show it without losing its width: as it is where the terminal
-// counts grapheme clusters, otherwise made steady by [Steady].
-func (t *Theme) Steady(text string) string {
+// StableWidth returns text as a row can show it without losing its width: as it is where the terminal
+// counts grapheme clusters, otherwise made so by [StableWidth].
+func (t *Theme) StableWidth(text string) string {
 	if t.Graphemes {
 		return text
 	}
-	return Steady(text)
+	return StableWidth(text)
 }
 
 // Colors are the colours of a theme, nil for the terminal's own.
