@@ -13,8 +13,7 @@ import (
 
 func openBenchmark(b *testing.B) *Store {
 	b.Helper()
-	s, err := Open(b.TempDir(), Options{Log: slog.New(slog.DiscardHandler)})
-	must(b, err)
+	s := mustOpen(b, b.TempDir(), Options{Log: slog.New(slog.DiscardHandler)})
 	b.Cleanup(func() { must(b, s.Close()) })
 	return s
 }
@@ -58,22 +57,27 @@ func BenchmarkAppend(b *testing.B) {
 				inboxes = append(inboxes, benchmarkInbox(b, s, i))
 			}
 			raw := mailText(size)
-			var n atomic.Uint64
 			b.SetBytes(int64(size))
-			b.SetParallelism(32) // times two cores
 			b.ResetTimer()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					in := inboxes[n.Add(1)%uint64(len(inboxes))]
-					if err := s.Append(b.Context(), delivery(in, raw)); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
+			appendInParallel(b, s, inboxes, raw, 1)
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "mails/s")
 		})
 	}
+}
+
+// appendInParallel delivers to each inbox that comes step places behind the last one.
+func appendInParallel(b *testing.B, s *Store, inboxes []service.Inbox, raw []byte, step uint64) {
+	var n atomic.Uint64
+	b.SetParallelism(32) // times two cores
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			in := inboxes[n.Add(step)%uint64(len(inboxes))]
+			if err := s.Append(b.Context(), delivery(in, raw)); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
 }
 
 // BenchmarkAddress measures finding the inbox for an address while mail arrives.
@@ -155,19 +159,7 @@ func BenchmarkGrowth(b *testing.B) {
 			creators.Wait()
 			fill(b, s, inboxes, size.messages)
 			raw := mailText(2 << 10)
-			var n atomic.Uint64
-			b.Run("append", func(b *testing.B) {
-				b.SetParallelism(32)
-				b.RunParallel(func(pb *testing.PB) {
-					for pb.Next() {
-						in := inboxes[n.Add(7919)%uint64(len(inboxes))]
-						if err := s.Append(b.Context(), delivery(in, raw)); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			})
+			b.Run("append", func(b *testing.B) { appendInParallel(b, s, inboxes, raw, 7919) })
 			b.Run("inbox", func(b *testing.B) {
 				for i := 0; b.Loop(); i += 7919 {
 					in := inboxes[i%len(inboxes)]
@@ -225,13 +217,11 @@ func BenchmarkList(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	o := Options{Log: slog.New(slog.DiscardHandler)}
-	s, err := Open(dir, o)
-	must(b, err)
+	s := mustOpen(b, dir, o)
 	fill(b, s, []service.Inbox{benchmarkInbox(b, s, 0)}, 10_000)
 	must(b, s.Close())
 	for b.Loop() {
-		s, err := Open(dir, o)
-		must(b, err)
+		s := mustOpen(b, dir, o)
 		b.StopTimer()
 		must(b, s.Close())
 		b.StartTimer()

@@ -146,8 +146,7 @@ func note(state map[string]*acknowledgedInbox, line string) {
 
 func check(t *testing.T, dir string, state map[string]*acknowledgedInbox) {
 	t.Helper()
-	s, err := Open(dir, Options{Log: testLog(t)})
-	must(t, err)
+	s := mustOpen(t, dir, Options{})
 	for name, want := range state {
 		in, err := s.Inbox(t.Context(), "key_a", "inbox_"+name)
 		if service.ErrorCode(err) == service.NotFound {

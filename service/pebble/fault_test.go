@@ -78,6 +78,38 @@ func subjects(t *testing.T, s *Store, in service.Inbox) []string {
 	return subjects
 }
 
+// wantAll checks that what was acknowledged is in an inbox.
+func wantAll(t *testing.T, s *Store, in service.Inbox, sent ...string) {
+	t.Helper()
+	got := subjects(t, s, in)
+	for _, text := range sent {
+		if !slices.Contains(got, text) {
+			t.Errorf("%q was acknowledged and is lost: the list is %q", text, got)
+		}
+	}
+}
+
+// mustOpen opens a store, whose log goes to the test's output unless it has another.
+func mustOpen(t testing.TB, dir string, o Options) *Store {
+	t.Helper()
+	if o.Log == nil {
+		o.Log = testLog(t)
+	}
+	s, err := Open(dir, o)
+	must(t, err)
+	return s
+}
+
+// onFaultyDisk opens a store on a disk for faults, with a message in an inbox.
+func onFaultyDisk(t *testing.T) (*vfs.MemFS, *faults, *Store, service.Inbox) {
+	t.Helper()
+	disk, injector := vfs.NewMem(), &faults{}
+	s := mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, injector)})
+	in := testInbox(t, s, "ada")
+	must(t, acknowledged(t, s, in, "before"))
+	return disk, injector, s, in
+}
+
 // faults injects errors into a file system.
 type faults struct{ err atomic.Pointer[fault] }
 
@@ -102,11 +134,8 @@ func (f *faults) MaybeError(op errorfs.Op) error {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		disk, injector := vfs.NewMem(), &faults{}
-		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)})
-		must(t, err)
-		in := testInbox(t, s, "ada")
-		var sent []string
+		disk, injector, s, in := onFaultyDisk(t)
+		sent := []string{"before"}
 		send := func(text string) error {
 			err := acknowledged(t, s, in, text)
 			if err == nil {
@@ -114,16 +143,13 @@ func TestDiskFull(t *testing.T) {
 			}
 			return err
 		}
-		must(t, send("before"))
 
 		injector.set(noSpace, "", errorfs.OpFileWrite, errorfs.OpCreate)
 		for i := range 20 {
 			wantCode(t, send(fmt.Sprintf("full %d", i)), service.Full)
 		}
 		wantCode(t, s.Ready(t.Context()), service.Full)
-		if got := subjects(t, s, in); !slices.Contains(got, "before") {
-			t.Errorf("while the disk is full the list is %q", got)
-		}
+		wantAll(t, s, in, "before")
 		time.Sleep(time.Minute)
 		wantCode(t, send("still full"), service.Full)
 
@@ -133,14 +159,8 @@ func TestDiskFull(t *testing.T) {
 		must(t, send("after"))
 		must(t, s.Close())
 
-		s, err = Open("store", Options{Log: testLog(t), fs: disk})
-		must(t, err)
-		got := subjects(t, s, in)
-		for _, text := range sent {
-			if !slices.Contains(got, text) {
-				t.Errorf("%q was acknowledged and is lost", text)
-			}
-		}
+		s = mustOpen(t, "store", Options{fs: disk})
+		wantAll(t, s, in, sent...)
 		must(t, s.Close())
 	})
 }
@@ -148,21 +168,12 @@ func TestDiskFull(t *testing.T) {
 func TestDiskFullAtClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		disk, injector := vfs.NewMem(), &faults{}
-		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)})
-		must(t, err)
-		in := testInbox(t, s, "ada")
-		must(t, acknowledged(t, s, in, "before"))
+		disk, injector, s, in := onFaultyDisk(t)
 		injector.set(noSpace, "", errorfs.OpFileWrite, errorfs.OpCreate)
 		wantCode(t, acknowledged(t, s, in, "full"), service.Full)
-		if err := s.Close(); err != nil {
-			t.Logf("close: %v", err)
-		}
-		s, err = Open("store", Options{Log: testLog(t), fs: disk})
-		must(t, err)
-		if got := subjects(t, s, in); !slices.Contains(got, "before") {
-			t.Errorf("the list is %q", got)
-		}
+		t.Log("close:", s.Close())
+		s = mustOpen(t, "store", Options{fs: disk})
+		wantAll(t, s, in, "before")
 		must(t, s.Close())
 	})
 }
@@ -172,8 +183,7 @@ func TestReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := vfs.NewMem()
 		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30})
-		s, err := Open("store", Options{Log: testLog(t), fs: disk, Reserve: 1 << 20})
-		must(t, err)
+		s := mustOpen(t, "store", Options{fs: disk, Reserve: 1 << 20})
 		in, other := testInbox(t, s, "ada"), testInbox(t, s, "other")
 		must(t, acknowledged(t, s, in, "one"))
 		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1<<20 - 1})
@@ -198,8 +208,7 @@ func TestSmallDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := vfs.NewMem()
 		disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 40 << 20, AvailBytes: 11 << 20})
-		s, err := Open("store", Options{Log: testLog(t), fs: disk})
-		must(t, err)
+		s := mustOpen(t, "store", Options{fs: disk})
 		in := testInbox(t, s, "ada")
 		must(t, acknowledged(t, s, in, "one"))
 		disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 40 << 20, AvailBytes: 10<<20 - 1})
@@ -213,8 +222,7 @@ func TestSmallDisk(t *testing.T) {
 func TestOpenOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := vfs.NewMem()
-	s, err := Open("store", Options{Log: testLog(t), fs: disk})
-	must(t, err)
+	s := mustOpen(t, "store", Options{fs: disk})
 	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
 	must(t, s.Close())
 	disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 1 << 30, AvailBytes: leastSpace})
@@ -230,11 +238,7 @@ func TestDiskFails(t *testing.T) {
 	for _, kind := range []errorfs.OpKind{errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				disk, injector := vfs.NewMem(), &faults{}
-				s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)})
-				must(t, err)
-				in := testInbox(t, s, "ada")
-				must(t, acknowledged(t, s, in, "before"))
+				disk, injector, s, in := onFaultyDisk(t)
 				injector.set(syscall.EIO, ".log", kind)
 				var failed bool
 				for i := range 20 {
@@ -255,18 +259,11 @@ func TestDiskFails(t *testing.T) {
 				} else if kind == errorfs.OpFileWrite {
 					t.Error("nothing failed")
 				}
-				if got := subjects(t, s, in); !slices.Contains(got, "before") {
-					t.Errorf("the list is %q", got)
-				}
-				if err := s.Close(); err != nil {
-					t.Logf("close: %v", err)
-				}
+				wantAll(t, s, in, "before")
+				t.Log("close:", s.Close())
 				injector.clear()
-				s, err = Open("store", Options{Log: testLog(t), fs: disk})
-				must(t, err)
-				if got := subjects(t, s, in); !slices.Contains(got, "before") {
-					t.Errorf("the list is %q", got)
-				}
+				s = mustOpen(t, "store", Options{fs: disk})
+				wantAll(t, s, in, "before")
 				must(t, s.Close())
 			})
 		})
@@ -289,12 +286,10 @@ func TestDiskHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk := vfs.NewMem()
-		s, err := Open("store", Options{Log: testLog(t), fs: disk})
-		must(t, err)
+		s := mustOpen(t, "store", Options{fs: disk})
 		in := testInbox(t, s, "ada")
 		must(t, s.Close())
-		s, err = Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, hang{})})
-		must(t, err)
+		s = mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, hang{})})
 		time.Sleep(2 * time.Minute)
 		must(t, s.Ready(t.Context()))
 		done := make(chan error, 1)
@@ -303,7 +298,7 @@ func TestDiskHangs(t *testing.T) {
 		must(t, s.Ready(t.Context()))
 		time.Sleep(2 * time.Second)
 		wantCode(t, s.Ready(t.Context()), service.Unavailable)
-		_, err = s.Inbox(t.Context(), in.KeyID, in.ID)
+		_, err := s.Inbox(t.Context(), in.KeyID, in.ID)
 		must(t, err)
 		must(t, <-done)
 		must(t, s.Ready(t.Context()))
@@ -315,9 +310,9 @@ func TestDiskHangs(t *testing.T) {
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	for cut := range 30 {
+		t.Log("cut", cut)
 		disk := vfs.NewCrashableMem()
-		s, err := Open("store", Options{Log: testLog(t), fs: disk, Memory: 1 << 20}) // many logs
-		must(t, err)
+		s := mustOpen(t, "store", Options{fs: disk, Memory: 1 << 20}) // many logs
 		ins := []service.Inbox{testInbox(t, s, "one"), testInbox(t, s, "two")}
 		doomed := testInbox(t, s, "doomed")
 		must(t, acknowledged(t, s, doomed, "x"))
@@ -360,15 +355,9 @@ func TestPowerCut(t *testing.T) {
 		writers.Wait()
 		must(t, s.Close())
 
-		s, err = Open("store", Options{Log: testLog(t), fs: after})
-		must(t, err)
+		s = mustOpen(t, "store", Options{fs: after})
 		for i, in := range ins {
-			got := subjects(t, s, in)
-			for _, text := range want[i] {
-				if !slices.Contains(got, text) {
-					t.Errorf("cut %d: %q was acknowledged and is lost", cut, text)
-				}
-			}
+			wantAll(t, s, in, want[i]...)
 		}
 		if _, err := s.Inbox(t.Context(), doomed.KeyID, doomed.ID); wasDeleted != (service.ErrorCode(err) == service.NotFound) && wasDeleted {
 			t.Errorf("cut %d: a deleted inbox is back", cut)
@@ -408,8 +397,7 @@ func TestPowerCutAnywhere(t *testing.T) {
 		}))
 		in := service.Inbox{ID: "inbox_ada", KeyID: "key_a", Address: "ada@x.test", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
 		for range 2 {
-			s, err := Open("store", Options{Log: testLog(t), fs: cutting})
-			must(t, err)
+			s := mustOpen(t, "store", Options{fs: cutting})
 			if sent == 0 {
 				must(t, s.CreateInbox(t.Context(), in))
 			}
@@ -443,8 +431,7 @@ func TestDamage(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	var logged atomic.Int32
-	s, err := Open(dir, Options{Log: countErrors(&logged)})
-	must(t, err)
+	s := mustOpen(t, dir, Options{Log: countErrors(&logged)})
 	in, other := testInbox(t, s, "ada"), testInbox(t, s, "other")
 	for i := range 50 {
 		must(t, acknowledged(t, s, in, fmt.Sprint(i)))
@@ -465,8 +452,7 @@ func TestDamage(t *testing.T) {
 	b[len(b)/3] ^= 0x10
 	must(t, os.WriteFile(blobs[0], b, 0o600))
 
-	s, err = Open(dir, Options{Log: countErrors(&logged)})
-	must(t, err)
+	s = mustOpen(t, dir, Options{Log: countErrors(&logged)})
 	damaged := 0
 	for seq := uint64(1); seq <= 50; seq++ {
 		m, err := s.Message(t.Context(), in, seq)
@@ -498,8 +484,7 @@ func TestDamage(t *testing.T) {
 	// A truncated file cannot even be opened.
 	must(t, os.Truncate(blobs[1], 100))
 	logged.Store(0)
-	s, err = Open(dir, Options{Log: countErrors(&logged)})
-	must(t, err)
+	s = mustOpen(t, dir, Options{Log: countErrors(&logged)})
 	if _, err := s.Message(t.Context(), other, 1); service.ErrorCode(err) != service.Damaged || logged.Load() == 0 {
 		t.Errorf("the message in a truncated file: %v, logged %d times", err, logged.Load())
 	}
@@ -525,11 +510,11 @@ func TestFaultInTheBackground(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk, slow := vfs.NewMem(), &slowTable{}
-		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, slow), Memory: 1 << 20})
-		must(t, err)
+		s := mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, slow), Memory: 1 << 20})
 		in := testInbox(t, s, "ada")
 		slow.failing.Store(true)
 		var sent []string
+		var err error
 		for err == nil {
 			text := fmt.Sprint(len(sent))
 			if err = acknowledged(t, s, in, text); err == nil {
@@ -542,14 +527,8 @@ func TestFaultInTheBackground(t *testing.T) {
 		wantCode(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID), service.Unavailable)
 		must(t, s.Close())
 
-		s, err = Open("store", Options{Log: testLog(t), fs: disk})
-		must(t, err)
-		got := subjects(t, s, in)
-		for _, text := range sent {
-			if !slices.Contains(got, text) {
-				t.Errorf("%q was acknowledged and is lost", text)
-			}
-		}
+		s = mustOpen(t, "store", Options{fs: disk})
+		wantAll(t, s, in, sent...)
 		must(t, s.Close())
 	})
 }
@@ -567,8 +546,7 @@ func TestDamagedTable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk := vfs.NewMem()
-		s, err := Open("store", Options{Log: testLog(t), fs: disk})
-		must(t, err)
+		s := mustOpen(t, "store", Options{fs: disk})
 		in := testInbox(t, s, "ada")
 		for range 2 {
 			must(t, s.flush())
@@ -580,8 +558,7 @@ func TestDamagedTable(t *testing.T) {
 		must(t, err)
 		files = slices.DeleteFunc(files, func(name string) bool { return !strings.HasSuffix(name, ".sst") })
 		damageFooter(t, disk, "store/"+slices.Max(files))
-		s, err = Open("store", Options{Log: testLog(t), fs: disk})
-		must(t, err)
+		s = mustOpen(t, "store", Options{fs: disk})
 		wantFailure(t, s, "invalid table")
 		must(t, s.Close())
 	})

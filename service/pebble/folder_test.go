@@ -88,8 +88,7 @@ func killedStore(t *testing.T) (dir string) {
 		t.Skip("Windows copies no LOCK of a store that is open")
 	}
 	live, dir := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "killed")
-	s, err := Open(live, Options{Log: testLog(t)})
-	must(t, err)
+	s := mustOpen(t, live, Options{})
 	in := testInbox(t, s, "ada")
 	for i := range 100 {
 		must(t, acknowledged(t, s, in, fmt.Sprint(i)))
@@ -122,8 +121,7 @@ func contents(t *testing.T, dir string) string {
 func TestFolderThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	disk, injector := vfs.NewMem(), &faults{}
-	s, err := Open("store", Options{Log: testLog(t), fs: disk})
-	must(t, err)
+	s := mustOpen(t, "store", Options{fs: disk})
 	testInbox(t, s, "ada")
 	must(t, s.Close())
 	injector.set(fs.ErrPermission, "", errorfs.OpCreate)
@@ -138,8 +136,7 @@ func TestFilesArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	must(t, os.Mkdir(dir, 0o755))
 	must(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o644))
-	s, err := Open(dir, Options{Log: testLog(t)})
-	must(t, err)
+	s := mustOpen(t, dir, Options{})
 	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
 	must(t, s.flush())
 	must(t, s.Backup(t.Context(), filepath.Join(dir, "backup")))
@@ -161,8 +158,7 @@ func TestLockIsRemoved(t *testing.T) {
 	}
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
-	s, err := Open(dir, Options{Log: testLog(t)})
-	must(t, err)
+	s := mustOpen(t, dir, Options{})
 	must(t, os.Remove(filepath.Join(dir, "LOCK")))
 	if second, err := Open(dir, Options{Log: testLog(t)}); !errors.Is(err, ErrInUse) {
 		t.Errorf("opened %v, %v", second != nil, err)

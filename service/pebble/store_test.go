@@ -25,9 +25,7 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {
-		s, err := Open(dir, Options{Log: testLog(t)})
-		must(t, err)
-		return s
+		return mustOpen(t, dir, Options{})
 	})
 }
 
@@ -93,8 +91,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, err := Open(filepath.Join(dir, "store"), Options{Log: testLog(t)})
-	must(t, err)
+	s := mustOpen(t, filepath.Join(dir, "store"), Options{})
 	in := testInbox(t, s, "ada")
 	var want []string
 	for i := range 40 {
@@ -112,8 +109,7 @@ func TestBackup(t *testing.T) {
 	must(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
 	must(t, s.Close())
 
-	restored, err := Open(backup, Options{Log: testLog(t)})
-	must(t, err)
+	restored := mustOpen(t, backup, Options{})
 	got := subjects(t, restored, in)
 	slices.Reverse(got)
 	if !slices.Equal(got, want) {
@@ -127,8 +123,7 @@ func TestOnlyWhatIsOnDiskIsShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk, slow := vfs.NewMem(), &slowSync{}
-		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, slow)})
-		must(t, err)
+		s := mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, slow)})
 		in := testInbox(t, s, "ada")
 		must(t, acknowledged(t, s, in, "one"))
 		want := func(subject ...string) {
@@ -163,9 +158,7 @@ func TestOnlyWhatIsOnDiskIsShown(t *testing.T) {
 		wantCode(t, s.CreateInbox(t.Context(), service.Inbox{ID: "inbox_x", KeyID: "key_a", Address: "x@x.test"}), service.Unavailable)
 		want("two", "one")
 		slow.delay = 0
-		if err := s.Close(); err != nil {
-			t.Logf("close: %v", err)
-		}
+		t.Log("close:", s.Close())
 	})
 }
 

@@ -15,8 +15,7 @@ func TestDiskSpaceIsFreed(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(dir, Options{Log: testLog(t)})
-		must(t, err)
+		s := mustOpen(t, dir, Options{})
 		raw := make([]byte, 1<<20)
 		noise := rand.NewChaCha8([32]byte{})
 		for _, name := range []string{"one", "two", "three", "four"} {
