@@ -11,7 +11,7 @@ func TestWhatImagesSay(t *testing.T) {
 		return `<img src="https://cdn.example/p.jpg" width=300 height=200 ` + attrs + `>`
 	}
 	icon := func(file string) string { return `<img src="https://cdn.example/` + file + `" width=24 height=24>` }
-	for name, c := range map[string]struct{ html, want string }{
+	checkBlocks(t, map[string]struct{ html, want string }{
 		"a brand":                    {photo(`alt="Lamps & Co"`) + "<p>Hello", "p(Lamps & Co) p(Hello)"},
 		"no text":                    {photo("") + "<p>Hello", "p(Hello)"},
 		"no text, in the mail":       {`<img src="cid:a" width=300 height=200><p>Hello`, "p([image 300×200]) p(Hello)"},
@@ -41,11 +41,5 @@ func TestWhatImagesSay(t *testing.T) {
 		"an icon to a strange host":                      {`<a href="https://.com/">` + icon("1.png") + `</a><p>Hello`, "p([.com]1) p(Hello)"},
 		"stars":                                          {"<p>Rated " + photo(`alt="★★★★☆"`), "p(Rated ★★★★☆)"},
 		"a code in an image":                             {photo(`alt="4821 9930"`) + "<p>Your code", "p(4821 9930) p(Your code)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := dump(Read(c.html).Blocks); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
-		})
-	}
+	})
 }

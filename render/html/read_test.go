@@ -45,9 +45,34 @@ func dump(blocks []*doc.Block) string {
 	return strings.Join(all, " ")
 }
 
+// checkBlocks reads each HTML and compares its dump.
+func checkBlocks(t *testing.T, cases map[string]struct{ html, want string }) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := dump(Read(c.html).Blocks); got != c.want {
+				t.Errorf("%s\n got %q\nwant %q", c.html, got, c.want)
+			}
+		})
+	}
+}
+
+// spans are the texts of some spans of a document.
+func spans(d *doc.Document, is func(doc.Span) bool) string {
+	var all []string
+	for leaf := range d.Leaves() {
+		for _, s := range leaf.Spans {
+			if is(s) {
+				all = append(all, s.Text)
+			}
+		}
+	}
+	return strings.Join(all, " ")
+}
+
 func TestRead(t *testing.T) {
 	const long = "A text that is long enough not to stand beside the mark"
-	for name, c := range map[string]struct{ html, want string }{
+	checkBlocks(t, map[string]struct{ html, want string }{
 		"white space":                {"<p> a \n\t b&nbsp;&nbsp;c <b> d</b> </p>", "p(a b\u00a0\u00a0c d)"},
 		"line breaks":                {"a<br>b<br>", "p(a\nb)"},
 		"an empty line":              {"a<br><br>b", "p(a) p(b)"},
@@ -157,13 +182,7 @@ func TestRead(t *testing.T) {
 		"only hidden":                {`<p style="display:none">a</p>`, ""},
 		"only images":                {`<img src="https://a.example/p.png">`, "p([image])"},
 		"nothing":                    {"  ", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := dump(Read(c.html).Blocks); got != c.want {
-				t.Errorf("%s\n got %q\nwant %q", c.html, got, c.want)
-			}
-		})
-	}
+	})
 }
 
 // TestWordsApart checks what separates words that have no white space between them.

@@ -18,15 +18,7 @@ func TestSelectors(t *testing.T) {
 		"body #top table tr td a.btn": "three", "div div p": "", ".a > .a": "one",
 	} {
 		d := Read("<style>" + selector + "{text-decoration:line-through}</style>" + body)
-		var struck []string
-		for leaf := range d.Leaves() {
-			for _, s := range leaf.Spans {
-				if s.Style.Strike {
-					struck = append(struck, s.Text)
-				}
-			}
-		}
-		if got := strings.Join(struck, " "); got != want {
+		if got := spans(d, func(s doc.Span) bool { return s.Style.Strike }); got != want {
 			t.Errorf("%q picks %q, want %q", selector, got, want)
 		}
 	}
@@ -138,19 +130,11 @@ func TestFaint(t *testing.T) {
 		"on a fill of its own":         {`<p>one` + more + ` <span style="color:#999;background:#555">two</span>`, "", ""},
 	} {
 		d := Read(c.html)
-		var faint []string
-		for leaf := range d.Leaves() {
-			for _, s := range leaf.Spans {
-				if s.Style.Role == doc.Secondary {
-					faint = append(faint, s.Text)
-				}
-			}
-		}
 		color := ""
 		if d.Color.Set {
 			color = fmt.Sprintf("%02x%02x%02x", d.Color.R, d.Color.G, d.Color.B)
 		}
-		if got := strings.Join(faint, " "); got != c.faint || color != c.color {
+		if got := spans(d, func(s doc.Span) bool { return s.Style.Role == doc.Secondary }); got != c.faint || color != c.color {
 			t.Errorf("%s: the body is %q and %q is faint, want %q and %q", name, color, got, c.color, c.faint)
 		}
 	}
@@ -224,17 +208,11 @@ func TestLargeRun(t *testing.T) {
 // TestBoxesWithinALine holds boxes side by side in a line, whatever is in them.
 func TestBoxesWithinALine(t *testing.T) {
 	const box = `<div style="display:inline-block">`
-	for name, c := range map[string]struct{ html, want string }{
+	checkBlocks(t, map[string]struct{ html, want string }{
 		"a paragraph in each": {`<div>` + box + `<p>Paid</p></div><p style="display:inline-block;margin:0 8px">:</p>` + box + `<p>Sent</p></div></div>`, "p(Paid : Sent)"},
 		"an image in each":    {`<div><a href="https://facebook.com/a" style="display:inline-block;margin:0 8px"><img src="a.png" alt="Facebook" width=24 height=24 style="display:block"></a><a href="https://x.com/a" style="display:inline-block;margin:0 8px"><img src="b.png" alt="X" width=24 height=24 style="display:block"></a></div>`, "p([Facebook]1 · [X]2)"},
 		"two lines in each":   {`<div>` + box + `<p>12</p><p>Days</p></div><p style="display:inline-block;margin:0 8px">:</p>` + box + `<p>07</p><p>Hours</p></div></div>`, "table(row(cell(p(12) p(Days)) cell(p(:)) cell(p(07) p(Hours))))"},
 		"one alone":           {`<p>Left:</p>` + box + `<p>12</p><p>Days</p></div>`, "p(Left:) p(12) p(Days)"},
 		"in a sentence":       {`Starts in <span style="display:inline-block">12 days</span>, at noon`, "p(Starts in 12 days, at noon)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := dump(Read(c.html).Blocks); got != c.want {
-				t.Errorf("got  %s\nwant %s", got, c.want)
-			}
-		})
-	}
+	})
 }
