@@ -114,30 +114,29 @@ func BenchmarkScrollMail(b *testing.B) {
 	})
 }
 
+// typing types a text and deletes it again, over and over.
+func typing(b *testing.B, a *app, text string) {
+	b.Helper()
+	frames(b, a, func(n int) tea.Msg {
+		if k := n % (2 * len(text)); k < len(text) {
+			return keyPress(text[k : k+1])
+		}
+		return keyPress("backspace")
+	})
+}
+
 func BenchmarkFilter(b *testing.B) {
 	a := crowded(b)
 	a.focus = theme.Messages
 	a.Update(keyPress("/"))
-	keys := strings.Split("sender 42 subject", "")
-	frames(b, a, func(n int) tea.Msg {
-		if k := n % (2 * len(keys)); k < len(keys) {
-			return keyPress(keys[k])
-		}
-		return keyPress("backspace")
-	})
+	typing(b, a, "sender 42 subject")
 }
 
 func BenchmarkSearch(b *testing.B) {
 	a := crowded(b)
 	a.focus = theme.Reader
 	a.Update(keyPress("/"))
-	keys := strings.Split("paragraph 42", "")
-	frames(b, a, func(n int) tea.Msg {
-		if k := n % (2 * len(keys)); k < len(keys) {
-			return keyPress(keys[k])
-		}
-		return keyPress("backspace")
-	})
+	typing(b, a, "paragraph 42")
 }
 
 // BenchmarkSearchAll searches 10,000 messages whose bodies are known, as much of them as is kept.
@@ -148,13 +147,7 @@ func BenchmarkSearchAll(b *testing.B) {
 		a.store.SetText(key, &store.Text{Lines: body, Folded: strings.ToLower(body)}, nil)
 	}
 	a.Update(tea.KeyPressMsg{Code: 'f', Mod: tea.ModCtrl})
-	keys := strings.Split("paragraph 42 nowhere", "")
-	frames(b, a, func(n int) tea.Msg {
-		if k := n % (2 * len(keys)); k < len(keys) {
-			return keyPress(keys[k])
-		}
-		return keyPress("backspace")
-	})
+	typing(b, a, "paragraph 42 nowhere")
 }
 
 // BenchmarkDialogs measures keys in each kind of dialog, in front of the crowded panes.
