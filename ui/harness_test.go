@@ -27,6 +27,7 @@ import (
 	"mayfly/internal/term"
 	"mayfly/ui/host"
 	"mayfly/ui/theme"
+	"mayfly/ui/uitest"
 )
 
 func TestMain(m *testing.M) {
@@ -65,7 +66,6 @@ type setting struct {
 	connect       func(h *harness) (*session.Service, error) // instead of the usual connection
 	config        string                                     // config.toml
 	profiles      []session.Profile
-	save          func(context.Context, session.Profile, string) error
 	before        func(h *harness) // prepares the service
 	smtp          string
 	start         session.Profile // what the program was started for
@@ -114,7 +114,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
-	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles, SaveProfile: set.save}, Config: cfg}, h.machine(dir))
+	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles}, Config: cfg}, h.machine(dir))
 	profile := set.profile
 	if profile == colorprofile.Unknown {
 		profile = colorprofile.TrueColor
@@ -268,22 +268,12 @@ func (h *harness) click(x, y int) {
 	h.settle()
 }
 
-var keyCodes = map[string]tea.KeyPressMsg{
-	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEsc}, "tab": {Code: tea.KeyTab}, "backspace": {Code: tea.KeyBackspace},
-	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
-	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp},
-	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "space": {Code: tea.KeySpace, Text: " "}, " ": {Code: tea.KeySpace, Text: " "},
-}
-
+// keyPress is the key of a name, such as x, enter or ctrl+p.
 func keyPress(name string) tea.KeyPressMsg {
-	if k, ok := keyCodes[name]; ok {
-		return k
+	if name == "pgup" {
+		return tea.KeyPressMsg{Code: tea.KeyPgUp}
 	}
-	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
-		return tea.KeyPressMsg{Code: rune(rest[0]), Mod: tea.ModCtrl}
-	}
-	r := []rune(name)[0]
-	return tea.KeyPressMsg{Code: r, Text: name}
+	return uitest.Keys(name)[0]
 }
 
 // mail delivers a mail.
@@ -333,13 +323,17 @@ func (h *harness) text() []string {
 	return rows
 }
 
+// shows reports whether a text stands on one row of the screen.
+func (h *harness) shows(text string) bool {
+	return slices.ContainsFunc(h.text(), func(row string) bool { return strings.Contains(row, text) })
+}
+
 // see fails unless every text stands somewhere on the screen, on one row each.
 func (h *harness) see(texts ...string) {
 	h.t.Helper()
-	rows := h.text()
 	for _, t := range texts {
-		if !slices.ContainsFunc(rows, func(r string) bool { return strings.Contains(r, t) }) {
-			h.t.Fatalf("the screen does not say %q:\n%s", t, strings.Join(rows, "\n"))
+		if !h.shows(t) {
+			h.t.Fatalf("the screen does not say %q:\n%s", t, strings.Join(h.text(), "\n"))
 		}
 	}
 }
@@ -347,11 +341,8 @@ func (h *harness) see(texts ...string) {
 // dontSee fails when one of the texts stands on the screen.
 func (h *harness) dontSee(texts ...string) {
 	h.t.Helper()
-	rows := h.text()
-	for _, t := range texts {
-		if slices.ContainsFunc(rows, func(r string) bool { return strings.Contains(r, t) }) {
-			h.t.Fatalf("the screen says %q:\n%s", t, strings.Join(rows, "\n"))
-		}
+	if at := slices.IndexFunc(texts, h.shows); at >= 0 {
+		h.t.Fatalf("the screen says %q:\n%s", texts[at], strings.Join(h.text(), "\n"))
 	}
 }
 

@@ -84,7 +84,7 @@ func (r *rig) until(texts ...string) {
 	const failAfter = 20 * time.Second // nothing waits for it to pass
 	timeout := time.NewTimer(failAfter)
 	defer timeout.Stop()
-	for !r.shows(texts...) {
+	for slices.ContainsFunc(texts, func(text string) bool { return !r.shows(text) }) {
 		select {
 		case msg := <-r.msgs:
 			r.send(msg)
@@ -92,16 +92,6 @@ func (r *rig) until(texts ...string) {
 			r.t.Fatalf("the screen never said %q:\n%s", texts, strings.Join(r.text(), "\n"))
 		}
 	}
-}
-
-func (r *rig) shows(texts ...string) bool {
-	rows := r.text()
-	for _, t := range texts {
-		if !slices.ContainsFunc(rows, func(row string) bool { return strings.Contains(row, t) }) {
-			return false
-		}
-	}
-	return true
 }
 
 func (r *rig) hit(keys ...string) {
