@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -28,30 +26,6 @@ func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
 	})
 }
 
-func TestALimitPassesByItself(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
-		h.server.Fail(apitest.Limited, -1)
-		h.wait(time.Minute)
-		h.see("limit reached")
-		h.server.Fail(apitest.None, 0)
-		h.wait(2 * time.Minute)
-		h.dontSee("limit reached")
-		h.see("polling")
-	})
-}
-
-func TestTheServiceComesBack(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
-		h.server.Fail(apitest.Cut, -1)
-		h.wait(2 * time.Minute)
-		h.see("The service is unavailable", "again in")
-		h.server.Fail(apitest.None, 0)
-		h.press("r")
-		h.wait(time.Second)
-		h.dontSee("away")
-	})
-}
-
 func TestConnectingIsTriedAgain(t *testing.T) {
 	tries := 0
 	set := setting{width: 120, height: 36, before: ada}
@@ -65,61 +39,6 @@ func TestConnectingIsTriedAgain(t *testing.T) {
 		h.see("The service is unavailable", "Next try in 2 s")
 		h.wait(10 * time.Second)
 		h.see("Waiting for mail")
-	})
-}
-
-func TestSwitchingProfiles(t *testing.T) {
-	set := with(ada)
-	set.profiles = []session.Profile{{Name: "local"}}
-	play(t, set, func(h *harness) {
-		h.press("P")
-		h.see("Only one profile")
-	})
-	set.profiles = append(set.profiles, session.Profile{Name: "work", BaseURL: "https://work.example"})
-	play(t, set, func(h *harness) {
-		h.press("P")
-		h.see("local", "this machine", "work", "https://work.example")
-		h.write("work")
-		h.press("enter")
-		if h.app.connection.Target.Profile != "work" {
-			t.Errorf("connected to %+v", h.app.connection.Target)
-		}
-	})
-}
-
-func TestConnectingWithAKey(t *testing.T) {
-	var kept []string
-	set := setting{width: 80, height: 24, start: session.Profile{Name: "local"}}
-	set.connect = noKey
-	set.save = func(_ context.Context, p session.Profile, key string) error {
-		kept = append(kept, p.Name+" "+p.BaseURL+" "+key)
-		return nil
-	}
-	play(t, set, func(h *harness) {
-		h.see("No API key", "K connect with a key")
-		h.press("K")
-		h.write("mail.example")
-		h.press("enter")
-		h.see("a URL such as https://mail.example.com")
-		for range len("mail.example") {
-			h.press("backspace")
-		}
-		h.write("https://mail.example/")
-		h.press("enter")
-		h.write("secret-key")
-		h.dontSee("secret-key")
-		h.press("enter")
-		h.write("work")
-		h.press("enter")
-		h.dontSee("secret-key", "No API key")
-		h.see("There are no inboxes.", "✓ connected to mail.example")
-		want := session.Target{Profile: "work", BaseURL: "https://mail.example", Key: "secret-key"}
-		if n := len(h.targets); n == 0 || h.targets[n-1] != want {
-			t.Errorf("connected to %+v", h.targets)
-		}
-		if !slices.Equal(kept, []string{"work https://mail.example secret-key"}) {
-			t.Errorf("kept %q", kept)
-		}
 	})
 }
 

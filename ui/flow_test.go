@@ -12,6 +12,7 @@ import (
 
 	"mayfly/api/apitest"
 	"mayfly/internal/registry"
+	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
@@ -20,48 +21,6 @@ var wide = setting{width: 120, height: 36}
 // with is the usual screen, on a service that was prepared.
 func with(before func(*harness)) setting {
 	return setting{width: 120, height: 36, before: before, service: extended}
-}
-
-func TestTheFirstRunMakesAnInbox(t *testing.T) {
-	play(t, setting{width: 120, height: 36, smtp: "127.0.0.1:2525"}, func(h *harness) {
-		h.see("@"+apitest.Domain, "Waiting for mail", "60 min left")
-		if len(h.copied) != 0 {
-			t.Errorf("the clipboard was taken without being asked: %q", h.copied)
-		}
-	})
-}
-
-func TestFromTheAddressToTheMail(t *testing.T) {
-	play(t, setting{width: 120, height: 36, service: extended}, func(h *harness) {
-		h.press("n")
-		if len(h.copied) != 1 {
-			t.Fatalf("the clipboard got %q", h.copied)
-		}
-		h.see("copied " + h.copied[0] + " (OSC 52, clipboard)")
-		h.wait(3200 * time.Millisecond)
-		h.mail(h.copied[0], apitest.Mail{From: "no-reply@acme.example", FromName: "Acme", Subject: "Confirm your e-mail address", HTML: confirmHTML})
-		h.settle()
-		h.see("Acme", "Confirm your e-mail address", "3.2 s after you copied the address")
-	})
-}
-
-func TestDeletingAsksAndOnlyYConfirms(t *testing.T) {
-	play(t, wide, func(h *harness) {
-		h.press("n")
-		address := h.copied[0]
-		h.see(address)
-		h.press("d")
-		h.see("Delete this inbox?", "cannot be undone")
-		h.press("d", "d", "enter", "enter", "space")
-		h.see("Delete this inbox?")
-		h.send(tea.KeyPressMsg{Code: 'y', Text: "y", IsRepeat: true})
-		h.settle()
-		h.see("Delete this inbox?")
-		h.press("esc")
-		h.see(address)
-		h.press("d", "y")
-		h.see("deleted " + address)
-	})
 }
 
 func TestDeletingTheMarkedInboxes(t *testing.T) {
@@ -294,5 +253,30 @@ func TestDeletingAnotherInboxLeavesAMessageOfOneThatEnded(t *testing.T) {
 		h.press("D", "y")
 		h.dontSee("1 marked", "   bob")
 		h.see("What is read stays", "The inbox is gone")
+	})
+}
+
+func TestAHeldKeyActsOnce(t *testing.T) {
+	play(t, wide, func(h *harness) {
+		held := func(key rune) {
+			h.press(string(key))
+			for range 20 {
+				h.send(tea.KeyPressMsg{Code: key, Text: string(key), IsRepeat: true})
+				h.settle()
+			}
+			h.send(tea.KeyReleaseMsg{Code: key, Text: string(key)})
+			h.settle()
+		}
+		if !h.app.View().KeyboardEnhancements.ReportEventTypes {
+			t.Error("the terminal is not asked to tell held keys from pressed ones")
+		}
+		before := len(h.app.store.Order)
+		held('n')
+		if made := len(h.app.store.Order) - before; made != 1 {
+			t.Errorf("%d inboxes were made", made)
+		}
+		h.press("h", "G")
+		held('k')
+		h.selected(store.All)
 	})
 }

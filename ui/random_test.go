@@ -30,6 +30,14 @@ func TestAnything(t *testing.T) {
 					h.anything(r)
 					h.settle()
 					h.checkSelection()
+					if frame := h.app.View().Content; h.app.View().Content != frame {
+						t.Fatalf("drawing changes the screen:\n%s", frame)
+					}
+				}
+				h.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+				h.press("esc", "esc", "esc")
+				if n := len(h.app.dialogs); n > 0 {
+					t.Errorf("esc does not close %T", h.app.dialogs[n-1])
 				}
 			})
 		})

@@ -49,15 +49,6 @@ func TestWhatWasAskedForIsShownAtOnceAndOnce(t *testing.T) {
 	}
 }
 
-func TestTheFirstInboxIsShownInTheMaking(t *testing.T) {
-	play(t, setting{width: 120, height: 36}, func(h *harness) {
-		h.server.SetDelay(4 * time.Second)
-		h.press("n")
-		h.see("Making an inbox…")
-		h.dontSee("There are no inboxes.")
-	})
-}
-
 func TestOnlyTheLocalServiceStartsWithAnInbox(t *testing.T) {
 	for _, size := range sizes {
 		play(t, setting{width: size.w, height: size.h}, func(h *harness) {
@@ -70,6 +61,9 @@ func TestOnlyTheLocalServiceStartsWithAnInbox(t *testing.T) {
 	play(t, setting{width: 120, height: 36, smtp: "127.0.0.1:2525"}, func(h *harness) {
 		if n := h.asked(http.MethodPost); n != 1 {
 			t.Errorf("the local service started with %d inboxes", n)
+		}
+		if len(h.copied) != 0 {
+			t.Errorf("the clipboard was taken without being asked: %q", h.copied)
 		}
 	})
 }
@@ -225,15 +219,6 @@ func TestDeletingSaysDeletedThoughTheWatcherSawItFirst(t *testing.T) {
 		h.press("d", "y")
 		h.wait(3 * time.Second)
 		h.see("✓ deleted ada@apitest.example")
-	})
-}
-
-func TestAnInboxDeletedElsewhereIsSaidToBeGoneAlready(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
-		h.press("d")
-		h.server.Delete(h.app.store.Order[0])
-		h.press("y")
-		h.see("✓ ada@apitest.example is off the list: it was already gone")
 	})
 }
 

@@ -37,16 +37,6 @@ func TestSearchingAllMessages(t *testing.T) {
 		if after := strings.Join(h.text(), "\n"); after != before {
 			t.Fatalf("after esc the screen is\n%s\nand was\n%s", after, before)
 		}
-		for _, c := range []struct{ text, found string }{
-			{"device", "GitHub"}, {"731002", "731002"}, {"hello@acme", "Acme"}, {"inbox-2", "Grace"},
-			{"zoe", "Sincerely, Zoë"}, {"haystack grace", "Grace · inbox-2"},
-		} {
-			h.press("ctrl+f")
-			h.write(c.text)
-			h.wait(3 * time.Second)
-			h.see("1 found", c.found)
-			h.press("esc")
-		}
 		h.press("ctrl+f")
 		h.write("needle")
 		h.wait(10 * time.Second)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
 	"mayfly/api"
@@ -171,24 +172,16 @@ func TestStates(t *testing.T) {
 						st.scene(h)
 					}
 					h.golden(name)
+					if l == everyLook[0] { // nothing depends on colour alone
+						h.send(tea.ColorProfileMsg{Profile: colorprofile.ASCII})
+						h.settle()
+						if frame := h.app.View().Content; strings.Contains(frame, "\x1b[38;") || strings.Contains(frame, "\x1b[48;") {
+							t.Error("a colour on a terminal that has none")
+						}
+					}
 				})
 			})
 		}
-	}
-}
-
-func TestNothingDependsOnColourAlone(t *testing.T) {
-	for _, st := range states {
-		set := st.set
-		set.width, set.height, set.profile = 120, 36, colorprofile.ASCII
-		play(t, set, func(h *harness) {
-			if st.scene != nil {
-				st.scene(h)
-			}
-			if strings.Contains(h.app.View().Content, "\x1b[38;") || strings.Contains(h.app.View().Content, "\x1b[48;") {
-				t.Errorf("%s: a colour on a terminal that has none", st.name)
-			}
-		})
 	}
 }
 

@@ -93,7 +93,7 @@ func TestDeletingOneAfterTheOther(t *testing.T) {
 		var steps []string
 		for d := s.Delete(ids, "3 inboxes"); ; {
 			m := do(d).(Deleted)
-			steps = append(steps, fmt.Sprintf("%d left, %d failed, %v", len(m.Rest), m.Failed, m.Err != nil))
+			steps = append(steps, fmt.Sprintf("%d left, %d failed, gone %v, %v", len(m.Rest), m.Failed, m.Gone, m.Err != nil))
 			if len(m.Rest) == 0 {
 				break
 			}
@@ -101,7 +101,7 @@ func TestDeletingOneAfterTheOther(t *testing.T) {
 				t.Errorf("the next is %+v", d)
 			}
 		}
-		if got := strings.Join(steps, "; "); got != "2 left, 0 failed, false; 1 left, 1 failed, true; 0 left, 1 failed, false" || s.known(t) != "refused" {
+		if got := strings.Join(steps, "; "); got != "2 left, 0 failed, gone true, false; 1 left, 1 failed, gone false, true; 0 left, 1 failed, gone false, false" || s.known(t) != "refused" {
 			t.Errorf("deleting went %s; known are %s", got, s.known(t))
 		}
 	})
