@@ -249,7 +249,7 @@ func isOpaque(a atom.Atom) bool {
 // leaf adds a finished block with text of its own.
 func (b *builder) leaf(l *doc.Block, s *css.Inherited) {
 	if b.order >= maxLeaves {
-		b.bounds.simplified = "only its beginning is shown: the mail has too many paragraphs"
+		b.bounds.simplified = beginning + ": the mail has too many paragraphs"
 		return
 	}
 	b.order++

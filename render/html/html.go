@@ -76,6 +76,9 @@ func (b *builder) finish() *doc.Document {
 	}
 	d.Simplified = cmp.Or(b.bounds.simplified, b.source.lost)
 	b.tidy()
+	if strings.HasPrefix(d.Simplified, beginning) { // said where it is cut, too: a pipe shows no notices
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order + 1, Spans: []doc.Span{{Text: "[" + d.Simplified + "]"}}})
+	}
 	return d
 }
 

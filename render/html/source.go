@@ -78,7 +78,7 @@ func (s *scanner) next() bool {
 		return false
 	}
 	if s.cost > maxCost {
-		s.src, s.lost = s.src[:tag], "only its beginning is shown: the mail is too long"
+		s.src, s.lost = s.src[:tag], beginning+": the mail is too long"
 		return false
 	}
 	s.at = tag + 1
@@ -275,6 +275,9 @@ func (b *builder) textOnly() {
 	}
 }
 
+// beginning begins the reasons why a document is cut.
+const beginning = "only its beginning is shown"
+
 // bounds counts what a document has used so far.
 type bounds struct {
 	spans      int
@@ -298,7 +301,7 @@ func (b *bounds) plain() bool {
 func (b *bounds) room(s string) string {
 	if room := maxText - b.text; len(s) > room {
 		s = s[:room]
-		b.simplified = "only its beginning is shown: the mail is too long"
+		b.simplified = beginning + ": the mail is too long"
 	}
 	b.text += len(s)
 	return s
