@@ -29,7 +29,7 @@ func TestBounds(t *testing.T) {
 		"paragraphs":         {m: html(r("<p>a", 1_000_000)), simplified: true, want: "a"},
 		"breaks":             {m: html(r("a<br>", 1_000_000)), simplified: true, want: "a"},
 		"cells":              {m: html("<table><tr>" + r("<td>1", 300_000)), simplified: true, want: "1"},
-		"rows":               {m: html("<table>" + r("<tr><td>1", 30_000)), simplified: true, want: "\n[only its beginning is shown: the mail is too long]"},
+		"rows":               {m: html("<table>" + r("<tr><td>1", 30_000)), simplified: true, want: "[only its beginning is shown: the mail is too long]"},
 		"title only":         {m: html("<title>Only a title"), want: "Only a title"},
 		"hidden only":        {m: html("<p style='display:none'>Only hidden"), want: "This mail shows nothing: 1 hidden block"},
 		"nothing":            {m: html("<p> <div></div>"), want: "This mail is empty."},
