@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"mayfly/api"
 	"mayfly/api/apitest"
@@ -32,19 +33,25 @@ func newHarness(t *testing.T, o apitest.Options) *harness {
 	s := &harness{t: t, service: apitest.New(o)}
 	web := httptest.NewServer(s.service)
 	t.Cleanup(web.Close)
-	s.url = web.URL
-	s.environ = append(machine(t), "MAYFLY_BASE_URL="+s.url, "MAYFLY_API_KEY="+apitest.Key)
+	s.uses(web.URL)
 	return s
 }
 
-// newOfflineHarness is newHarness without a network, for testing/synctest.
-func newOfflineHarness(t *testing.T, o apitest.Options) *harness {
+// offline runs a test on a service without a network, in a bubble of testing/synctest.
+func offline(t *testing.T, o apitest.Options, test func(t *testing.T, s *harness)) {
 	t.Helper()
-	s := &harness{t: t, service: apitest.New(o), url: "http://127.0.0.1:1"}
-	s.transport = s.service.Transport()
-	t.Cleanup(s.service.Close)
-	s.environ = append(machine(t), "MAYFLY_BASE_URL="+s.url, "MAYFLY_API_KEY="+apitest.Key)
-	return s
+	synctest.Test(t, func(t *testing.T) {
+		s := &harness{t: t, service: apitest.New(o)}
+		s.transport = s.service.Transport()
+		t.Cleanup(s.service.Close)
+		s.uses("http://127.0.0.1:1")
+		test(t, s)
+	})
+}
+
+// uses makes the environment in which the service at url is used.
+func (s *harness) uses(url string) {
+	s.url, s.environ = url, append(machine(s.t), "MAYFLY_BASE_URL="+url, "MAYFLY_API_KEY="+apitest.Key)
 }
 
 // with is s with more environment variables.
@@ -97,6 +104,14 @@ func (s *harness) does(args ...string) string {
 	return r.stdout
 }
 
+// prints runs a command that must succeed and print want.
+func (s *harness) prints(want string, args ...string) {
+	s.t.Helper()
+	if got := s.does(args...); got != want {
+		s.t.Errorf("mayfly %s printed %q, want %q", strings.Join(args, " "), got, want)
+	}
+}
+
 // fails runs a command that must end with status and an error line that has all of parts.
 func (s *harness) fails(status int, parts []string, args ...string) {
 	s.t.Helper()
@@ -133,10 +148,15 @@ func (s *harness) inbox(username string) api.Inbox {
 func (s *harness) deliver(address string, m apitest.Mail) api.Message {
 	s.t.Helper()
 	message, err := s.service.Deliver(address, m)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return message
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // parse reads one line of JSON.

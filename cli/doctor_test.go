@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"mayfly/api/apitest"
@@ -79,8 +78,7 @@ func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestDoctorDoesNotWaitForASlowService(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newOfflineHarness(t, apitest.Options{})
+	offline(t, apitest.Options{}, func(t *testing.T, s *harness) {
 		s.transport = silent{}
 		begin := time.Now()
 		r := s.run("doctor")
@@ -123,9 +121,7 @@ func TestDoctorComparesClocks(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	closed, err := sockets.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nobody := "http://" + sockets.Address(closed)
 
 	environ := machine(t)

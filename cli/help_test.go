@@ -104,19 +104,6 @@ func TestHelpCompletes(t *testing.T) {
 	}
 }
 
-func TestEveryCommandHasAnExample(t *testing.T) {
-	var check func(cmd *cobra.Command)
-	check = func(cmd *cobra.Command) {
-		if cmd.Short == "" || cmd.Example == "" && !cmd.HasSubCommands() {
-			t.Errorf("%s has no summary or no example", cmd.CommandPath())
-		}
-		for _, child := range cmd.Commands() {
-			check(child)
-		}
-	}
-	check((&app{}).root())
-}
-
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // eachCommand calls f with every command that users see.
@@ -156,15 +143,11 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 func TestHelpLooksAsBefore(t *testing.T) {
 	for file, command := range map[string][]string{"mayfly": nil, "serve": {"serve"}, "wait": {"wait"}, "admin-key-create": {"admin", "key", "create"}} {
 		cmd, _, err := (&app{}).root().Find(command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := ansi.Strip(pageOf(cmd).terminal(80))
 		golden := filepath.Join("testdata", "help", file+".txt")
 		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(golden, []byte(got), 0o644))
 		}
 		if want, err := os.ReadFile(golden); err != nil || got != string(want) {
 			t.Errorf("%s: %v; got\n%s", golden, err, got)
@@ -172,9 +155,12 @@ func TestHelpLooksAsBefore(t *testing.T) {
 	}
 }
 
-// A flag's value has a name that says what it is, and its text reads on from it.
-func TestEveryFlagIsDescribed(t *testing.T) {
+// A command has an example. A flag's value has a name that says what it is, and its text reads on from it.
+func TestEveryCommandAndFlagIsDescribed(t *testing.T) {
 	eachCommand(func(cmd *cobra.Command) {
+		if cmd.Example == "" && !cmd.HasSubCommands() {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
 		if strings.HasSuffix(cmd.Short, ".") || strings.ToUpper(cmd.Short[:1]) != cmd.Short[:1] {
 			t.Errorf("%s: %q", cmd.CommandPath(), cmd.Short)
 		}

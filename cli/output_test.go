@@ -44,9 +44,7 @@ func TestThePagerGetsTheEnvironmentOfTheRun(t *testing.T) {
 func TestJSONOnALineKeepsItsObjectAndIsSafeToLookAt(t *testing.T) {
 	raw := "{ \"b\": 1.50, \n \"a\": \"<x> & \\u0007 \u009b31m \u202e \U000e0041 \x7f é 😀\" }"
 	var out bytes.Buffer
-	if err := writeJSON(&out, json.RawMessage(raw)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writeJSON(&out, json.RawMessage(raw)))
 	want := `{"b":1.50,"a":"<x> & \u0007 \u009b31m \u202e \udb40\udc41 \u007f é 😀"}` + "\n"
 	if out.String() != want {
 		t.Errorf("got  %s want %s", out.String(), want)
@@ -58,9 +56,7 @@ func FuzzJSONIsSafeAndTrue(f *testing.F) {
 	f.Add("\x1b[31m\u009b\u2028\U000e0001\xff")
 	f.Fuzz(func(t *testing.T, value string) {
 		var out bytes.Buffer
-		if err := writeJSON(&out, value); err != nil {
-			t.Fatal(err)
-		}
+		must(t, writeJSON(&out, value))
 		line := out.String()
 		for _, r := range line[:len(line)-1] {
 			if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
@@ -97,9 +93,7 @@ func TestAPersonIsToldOfAServiceThatDoesNotAnswer(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://api.example/v1/inboxes", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r.Header.Set("Prefer", header)
 			var said strings.Builder
 			_, err = (slowWarner{silent{}, &said}).RoundTrip(r)

@@ -26,9 +26,7 @@ func files(t *testing.T, contents map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range contents {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
@@ -197,9 +195,7 @@ func illustrated(t *testing.T) string {
 		m.Pix[i] = []uint8{30, 160, 70, 255}[i%4]
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, png.Encode(&b, m))
 	return "From: a@b.example\r\nSubject: Hills\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=B\r\n\r\n" +
 		"--B\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Before.</p><p><img src=\"cid:part@b\" alt=\"Noon\"></p><p>After.</p>\r\n" +
 		"--B\r\nContent-Type: image/png\r\nContent-ID: <part@b>\r\nContent-Disposition: inline\r\nContent-Transfer-Encoding: base64\r\n\r\n" +

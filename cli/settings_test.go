@@ -14,12 +14,8 @@ import (
 func configure(t *testing.T, environ []string, text string) string {
 	t.Helper()
 	path := (&app{env: Env{Environ: environ}}).configFile()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -123,51 +119,34 @@ func TestKeysInAFile(t *testing.T) {
 }
 
 func TestServeTellsAllFaultsAtOnce(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "serve.toml")
-	if err := os.WriteFile(file, []byte("smtp = 'nowhere'\nnonsense = 1\nmax_recipients = 'many'\ndomains = ['good.example', 'BAD']\n[max]\nrecipients = 7\nnonsense = {deep = 1}\n[smtp_tls]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	environ := append(machine(t), "MAYFLY_SERVE_MAX_MESSAGE_SIZE=huge")
-	r := run(t, environ, "", "serve", "--config", file)
-	for _, part := range []string{"there is no setting nonsense\n", "there is no setting max_nonsense_deep\n", "max_recipients is there twice\n", "MAYFLY_SERVE_MAX_MESSAGE_SIZE"} {
-		if !strings.Contains(r.stderr, part) {
-			t.Errorf("%q is not among the faults: %s", part, r.stderr)
+	for _, test := range []struct {
+		config, variable, level string
+		want                    []string
+	}{
+		{"smtp = 'nowhere'\nnonsense = 1\nmax_recipients = 'many'\ndomains = ['good.example', 'BAD']\n[max]\nrecipients = 7\nnonsense = {deep = 1}\n[smtp_tls]\n", "MAYFLY_SERVE_MAX_MESSAGE_SIZE=huge", "info",
+			[]string{"there is no setting nonsense\n", "there is no setting max_nonsense_deep\n", "max_recipients is there twice\n", "MAYFLY_SERVE_MAX_MESSAGE_SIZE"}},
+		{"smtp = 'nowhere'\ndomains = ['good.example', 'BAD']\n", "A=", "loud", []string{"nowhere", "BAD", "--log-level"}},
+	} {
+		file := filepath.Join(files(t, map[string]string{"serve.toml": test.config}), "serve.toml")
+		r := run(t, append(machine(t), test.variable), "", "serve", "--config", file, "--log-level", test.level)
+		for _, part := range test.want {
+			if r.status != statusUsage || !strings.Contains(r.stderr, part) {
+				t.Errorf("status %d, %q is not among the faults: %s", r.status, part, r.stderr)
+			}
 		}
-	}
-	if r.status != statusUsage {
-		t.Errorf("status %d", r.status)
-	}
-	if err := os.WriteFile(file, []byte("smtp = 'nowhere'\ndomains = ['good.example', 'BAD']\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r = run(t, machine(t), "", "serve", "--config", file, "--log-level", "loud")
-	for _, part := range []string{"nowhere", "BAD", "--log-level"} {
-		if !strings.Contains(r.stderr, part) {
-			t.Errorf("%q is not among the faults: %s", part, r.stderr)
-		}
-	}
-	if r.status != statusUsage {
-		t.Errorf("status %d", r.status)
 	}
 }
 
 func TestFlagsGoBeforeVariablesAndThoseBeforeTheFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "serve.toml")
 	text := "http = 'file:1'\nsmtp = 'file:2'\nmetrics = 'file:3'\ncatch_all = true\nidle_timeout = '90s'\nmax_message_size = '3MB'\ndomains = ['a.example', 'b.example']\n[max]\nrecipients = 7\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := filepath.Join(files(t, map[string]string{"serve.toml": text}), "serve.toml")
 	a := &app{env: Env{Environ: append(machine(t), "MAYFLY_SERVE_HTTP=variable:1", "MAYFLY_SERVE_SMTP=variable:2")}}
 	cmd := a.serveCommand()
 	s := &serving{app: a}
 	cmd.ResetFlags()
 	s.flags(cmd.Flags())
-	if err := cmd.ParseFlags([]string{"--http", "flag:1"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.loadServeSettings(cmd.Flags(), file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.ParseFlags([]string{"--http", "flag:1"}))
+	must(t, a.loadServeSettings(cmd.Flags(), file))
 	c := s.config
 	if c.HTTP != "flag:1" || c.SMTP != "variable:2" || c.Metrics != "file:3" || c.MaxRecipients != 7 || !c.CatchAll ||
 		c.IdleTimeout.Seconds() != 90 || c.MaxMessageBytes != 3_000_000 || strings.Join(c.Domains, " ") != "a.example b.example" {
@@ -179,9 +158,7 @@ func TestFlagsGoBeforeVariablesAndThoseBeforeTheFile(t *testing.T) {
 func TestErrorsAreInPlainWords(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { taken.Close() }) // after the parallel tests
 	store := filepath.Join(t.TempDir(), "store")
 	serve := func(args ...string) []string {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"mayfly/api"
@@ -25,9 +24,7 @@ const (
 // bubble of its own.
 func both(t *testing.T, test func(t *testing.T, s *harness)) {
 	for name, o := range map[string]apitest.Options{"contract alone": {}, "extensions": {Extensions: true}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, newOfflineHarness(t, o)) })
-		})
+		t.Run(name, func(t *testing.T) { offline(t, o, test) })
 	}
 }
 
@@ -57,9 +54,7 @@ func TestEachCodeIsPrintedOnce(t *testing.T) {
 			{"wait --code", "111111\n"},
 			{"wait --link", "https://acme.example/confirm?t=111111\n"},
 		} {
-			if got := s.does(strings.Fields(c.args)...); got != c.want {
-				t.Errorf("%s printed %q", c.args, got)
-			}
+			s.prints(c.want, strings.Fields(c.args)...)
 		}
 		s.fails(statusTimeout, []string{"no mail to ada@", "--again"}, "wait", "--code")
 		second := s.meanwhile("wait", "--code")
@@ -106,9 +101,7 @@ func TestWaitForSeveral(t *testing.T) {
 	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		s.codes(inbox.Email, "111111", "222222", "333333")
-		if got := s.does("wait", "--code", "--count", "2"); got != "222222\n333333\n" {
-			t.Errorf("of what is there it printed %q", got)
-		}
+		s.prints("222222\n333333\n", "wait", "--code", "--count", "2")
 		ended := s.meanwhile("wait", "--code", "--count", "3", "--timeout", "5m")
 		time.Sleep(time.Minute)
 		s.codes(inbox.Email, "444444", "555555")
@@ -125,8 +118,7 @@ func TestWaitForSeveral(t *testing.T) {
 
 func TestWaitOnAServiceWithAnotherClock(t *testing.T) {
 	for _, ahead := range []time.Duration{20 * time.Minute, -20 * time.Minute} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newOfflineHarness(t, apitest.Options{Extensions: true, Ahead: ahead})
+		offline(t, apitest.Options{Extensions: true, Ahead: ahead}, func(t *testing.T, s *harness) {
 			inbox := s.inbox("ada")
 			s.codes(inbox.Email, "111111")
 			time.Sleep(time.Minute)
@@ -143,8 +135,7 @@ func TestWaitOnAServiceWithAnotherClock(t *testing.T) {
 }
 
 func TestWaitForAnAddressWithoutAnInbox(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newOfflineHarness(t, apitest.Options{Extensions: true, CatchAll: true})
+	offline(t, apitest.Options{Extensions: true, CatchAll: true}, func(t *testing.T, s *harness) {
 		s.inbox("other")
 		ended := s.meanwhile("wait", "Ada@"+apitest.Domain, "--code", "--count", "2", "--timeout", "10m")
 		time.Sleep(time.Minute)
@@ -153,14 +144,11 @@ func TestWaitForAnAddressWithoutAnInbox(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		s.codes("ada@"+apitest.Domain, "333333")
-		if got := s.does("wait", "ada+tag@"+apitest.Domain, "--code"); got != "333333\n" {
-			t.Errorf("the address with a tag: %q", got)
-		}
+		s.prints("333333\n", "wait", "ada+tag@"+apitest.Domain, "--code")
 		s.fails(statusTimeout, []string{"no mail to bob@" + apitest.Domain + " within 5m"}, "wait", "bob@"+apitest.Domain, "--timeout", "5m")
 		s.fails(statusNotFound, []string{"there is no inbox bob"}, "wait", "bob")
 	})
-	synctest.Test(t, func(t *testing.T) {
-		s := newOfflineHarness(t, apitest.Options{Extensions: true})
+	offline(t, apitest.Options{Extensions: true}, func(t *testing.T, s *harness) {
 		begin := time.Now()
 		s.fails(statusNotFound, []string{"there is no inbox bob@"}, "wait", "bob@"+apitest.Domain)
 		if time.Since(begin) > time.Second {
@@ -174,22 +162,16 @@ func TestWaitForAnAddressMadeAnew(t *testing.T) {
 	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		s.codes(inbox.Email, "111111")
-		if got := s.does("wait", inbox.Email, "--code"); got != "111111\n" {
-			t.Errorf("%q", got)
-		}
+		s.prints("111111\n", "wait", inbox.Email, "--code")
 		s.service.Delete(inbox.ID)
 		anew, err := s.service.Create("ada", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.codes(anew.Email, "222222")
 		arg := anew.ID
 		if _, err := s.service.Client(api.Options{}).Inboxes(t.Context()); err == nil {
 			arg = anew.Email // otherwise nobody could know
 		}
-		if got := s.does("wait", arg, "--code"); got != "222222\n" {
-			t.Errorf("%q", got)
-		}
+		s.prints("222222\n", "wait", arg, "--code")
 	})
 }
 
@@ -203,8 +185,7 @@ func TestWaitMakesFewRequests(t *testing.T) {
 		{"by ID", func(i api.Inbox) []string { return []string{"wait", i.ID, "--code"} }, 2},
 		{"whole", func(i api.Inbox) []string { return []string{"wait", i.ID} }, 3},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newOfflineHarness(t, apitest.Options{Extensions: true})
+		offline(t, apitest.Options{Extensions: true}, func(t *testing.T, s *harness) {
 			inbox := s.inbox("ada")
 			s.codes(inbox.Email, "111111")
 			before := len(s.service.Requests())
@@ -228,8 +209,7 @@ func TestWaitMakesFewRequests(t *testing.T) {
 }
 
 func TestWaitWithinALimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newOfflineHarness(t, apitest.Options{RequestsPerMinute: 6})
+	offline(t, apitest.Options{RequestsPerMinute: 6}, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		for n := range 5 {
 			ended := s.meanwhile("wait", inbox.Email, "--code", "--timeout", "10m")
@@ -248,9 +228,7 @@ func TestWaitWhereNothingCanBeKept(t *testing.T) {
 		inbox := s.inbox("ada")
 		s.codes(inbox.Email, "111111", "222222")
 		file := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, nil, 0o600))
 		s = s.with("XDG_STATE_HOME=" + file)
 		for range 2 {
 			r := s.run("wait", inbox.ID, "--code")
@@ -374,8 +352,7 @@ func TestWatchTellsEveryMessageOnce(t *testing.T) {
 }
 
 func TestWatchTellsFailureAndRecovery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newOfflineHarness(t, apitest.Options{})
+	offline(t, apitest.Options{}, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		ended := s.meanwhile("watch", inbox.Email)
 		time.Sleep(2 * time.Minute)
