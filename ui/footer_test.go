@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -24,6 +23,9 @@ func begin(f *footer, r session.Request) {
 
 func TestTheFooter(t *testing.T) {
 	full := errors.New("save the message: write /home/ada/" + strings.Repeat("folder/", 20) + "mail.eml: no space left on device")
+	copied := func(f *footer) {
+		f.show(outcome{level: success, text: "copied quiet-otter-x7@mayfly.test", how: "OSC 52, clipboard", endMatters: true}, now)
+	}
 	for _, c := range []struct {
 		name string
 		w    int
@@ -42,6 +44,10 @@ func TestTheFooter(t *testing.T) {
 			f.show(outcome{level: failure, text: "x"}, now)
 			f.show(outcome{level: note, text: "later"}, now)
 		}, " n new  y copy address  ? help                       later"},
+		{"an address", 80, copied, " n new  ? help        ✓ copied quiet-otter-x7@mayfly.test (OSC 52, clipboard)"},
+		{"an address with less room", 40, copied, "    ✓ copied quiet-otter-x7@mayfly.test"},
+		{"an address that does not fit", 30, copied, " ✓ copied quiet…7@mayfly.test"},
+		{"an outcome to its end", 60, func(f *footer) { f.show(outcome{text: "x"}, now.Add(1-noticeTime)) }, " n new  y copy address  ? help                           x"},
 		{"an outcome of long ago", 40, func(f *footer) { f.show(outcome{level: failure, text: "x"}, now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
 		{"a request", 60, func(f *footer) {
 			f.show(outcome{level: note, text: "x"}, now)
@@ -111,21 +117,6 @@ func TestAClickOnAHint(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeStaysForAWhile(t *testing.T) {
-	var f footer
-	f.show(outcome{level: note, text: "Not following"}, now)
-	for _, c := range []struct {
-		after time.Duration
-		shown bool
-	}{{0, true}, {noticeTime - 1, true}, {noticeTime, false}, {time.Hour, false}} {
-		at := now.Add(c.after)
-		got := uitest.Draw(t, []string{f.draw(uitest.Theme(t), table{actions: fewActions()}, theme.Messages, 60, at)}, 60)
-		if got.Has("Not following") != c.shown {
-			t.Errorf("after %v it is shown: %v", c.after, !c.shown)
-		}
-	}
-}
-
 func TestTheProgressOfTheTerminal(t *testing.T) {
 	for _, c := range []struct{ done, total, want int }{{0, 3, 0}, {1, 3, 33}, {3, 3, 100}} {
 		var f footer
@@ -136,20 +127,5 @@ func TestTheProgressOfTheTerminal(t *testing.T) {
 	}
 	if new(footer).progressBar() != nil {
 		t.Error("nothing has a progress")
-	}
-}
-
-func TestAnAddressThatWasCopiedIsNotCutWhereItFits(t *testing.T) {
-	for w, want := range map[int]string{
-		80: "✓ copied quiet-otter-x7@mayfly.test (OSC 52, clipboard)",
-		40: "✓ copied quiet-otter-x7@mayfly.test",
-		30: "✓ copied quiet…7@mayfly.test",
-	} {
-		var f footer
-		f.show(outcome{level: success, text: "copied quiet-otter-x7@mayfly.test", how: "OSC 52, clipboard", endMatters: true}, now)
-		row := uitest.Draw(t, []string{f.draw(uitest.Theme(t), table{}, theme.Messages, w, now)}, w)
-		if got := strings.TrimSpace(row.String()); got != want {
-			t.Errorf("in %d cells: %q, want %q", w, got, want)
-		}
 	}
 }
