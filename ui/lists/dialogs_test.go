@@ -96,8 +96,8 @@ func TestTheFieldsOfANewInbox(t *testing.T) {
 }
 
 func TestPrompts(t *testing.T) {
-	s := store.New(startInboxes)
-	i, _ := s.Put(api.Inbox{ID: "inbox_1", Email: "ada@b.example"}, startInboxes)
+	s := store.New(start)
+	i, _ := s.Put(api.Inbox{ID: "inbox_1", Email: "ada@b.example"}, start)
 	label := func() dialog.Dialog {
 		return LabelPrompt(i, func(id, label string) tea.Cmd { return says(id, " ", label) })
 	}
@@ -138,7 +138,7 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 	for n := range 12 {
 		many = append(many, inbox(n, n, time.Time{}))
 	}
-	later := startInboxes.Add(time.Hour)
+	later := start.Add(time.Hour)
 	for _, c := range []struct {
 		in   []*store.Inbox
 		want []string
@@ -147,7 +147,7 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 	}{
 		{[]*store.Inbox{inbox(1, 0, later)}, []string{"Delete this inbox?", "inbox-1@b.example", "0 messages go with it. This cannot be undone."}, "keep it", "inbox-1@b.example"},
 		{[]*store.Inbox{inbox(1, 1, later)}, []string{"1 message goes with it."}, "keep it", "inbox-1@b.example"},
-		{[]*store.Inbox{inbox(1, 3, startInboxes)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is already gone."}, "keep it", "inbox-1@b.example"},
+		{[]*store.Inbox{inbox(1, 3, start)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is already gone."}, "keep it", "inbox-1@b.example"},
 		{many[:2], []string{"Delete 2 inboxes?", "1 message goes with them.", "inbox-0@", "inbox-1@"}, "keep them", "2 inboxes"},
 		{many, []string{"Delete 12 inboxes?", "66 messages go with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them", "12 inboxes"},
 	} {
@@ -156,12 +156,12 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 		for _, i := range c.in {
 			ids = append(ids, i.ID)
 		}
-		uitest.DrawDialog(t, DeleteQuestion(c.in, startInboxes, remove), 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
-		uitest.DrawDialog(t, DeleteQuestion(c.in, startInboxes, remove), 20, 6).See("y delete", "esc")
-		if r := press(DeleteQuestion(c.in, startInboxes, remove), "d", "enter", "y"); !r.Close || done(r) != fmt.Sprint(ids, " ", c.what) {
+		uitest.DrawDialog(t, DeleteQuestion(c.in, start, remove), 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
+		uitest.DrawDialog(t, DeleteQuestion(c.in, start, remove), 20, 6).See("y delete", "esc")
+		if r := press(DeleteQuestion(c.in, start, remove), "d", "enter", "y"); !r.Close || done(r) != fmt.Sprint(ids, " ", c.what) {
 			t.Errorf("y leads to %+v", r)
 		}
-		if r := press(DeleteQuestion(c.in, startInboxes, remove), "esc"); !r.Close || r.Do != nil {
+		if r := press(DeleteQuestion(c.in, start, remove), "esc"); !r.Close || r.Do != nil {
 			t.Errorf("esc leads to %+v", r)
 		}
 	}

@@ -17,8 +17,6 @@ import (
 	"mayfly/ui/uitest"
 )
 
-var startInboxes = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-
 // inboxScene is the pane over a store of its own.
 type inboxScene struct {
 	*Inboxes
@@ -29,7 +27,7 @@ type inboxScene struct {
 
 // open opens the pane with inboxes of an hour, the last one the newest.
 func openInboxes(t testing.TB, w, h int, ids ...string) *inboxScene {
-	s := &inboxScene{t: t, store: store.New(startInboxes), now: startInboxes}
+	s := &inboxScene{t: t, store: store.New(start), now: start}
 	for _, id := range ids {
 		s.put(id, "b.example")
 	}
@@ -39,16 +37,16 @@ func openInboxes(t testing.TB, w, h int, ids ...string) *inboxScene {
 }
 
 func (s *inboxScene) put(id, domain string) *store.Inbox {
-	created := startInboxes.Add(time.Duration(len(s.store.Order)) * time.Second)
-	i, _ := s.store.Put(api.Inbox{ID: id, Email: id + "@" + domain, CreatedAt: created, ExpiresAt: startInboxes.Add(time.Hour)}, startInboxes)
+	created := start.Add(time.Duration(len(s.store.Order)) * time.Second)
+	i, _ := s.store.Put(api.Inbox{ID: id, Email: id + "@" + domain, CreatedAt: created, ExpiresAt: start.Add(time.Hour)}, start)
 	return i
 }
 
-// mail brings an inbox so many messages, of which some came after the startInboxes.
+// mail brings an inbox so many messages, of which some came after the start.
 func (s *inboxScene) mail(id string, old, unread int) {
 	var list []api.Summary
 	for n := range old + unread {
-		list = append(list, api.Summary{ID: fmt.Sprint(n), ReceivedAt: startInboxes.Add(time.Duration(n-old)*time.Second + 1)})
+		list = append(list, api.Summary{ID: fmt.Sprint(n), ReceivedAt: start.Add(time.Duration(n-old)*time.Second + 1)})
 	}
 	s.store.Apply(watch.Event{Kind: watch.Listed, InboxID: id, Messages: list}, s.now)
 }
@@ -79,7 +77,7 @@ func TestTheListOfInboxes(t *testing.T) {
 	s.mail("old", 3, 0)
 	s.mail("ada", 2, 2)
 	s.store.Inboxes["ci-run-881"].Paused = true
-	s.store.Inboxes["eve"].Expires = startInboxes.Add(4 * time.Minute)
+	s.store.Inboxes["eve"].Expires = start.Add(4 * time.Minute)
 	s.send(nil, uitest.Move(2), uitest.Mark{})
 	s.draw().Is(`
  Inboxes             1 marked
@@ -109,10 +107,10 @@ func TestManyInboxesHaveOneLineEach(t *testing.T) {
 	s := openInboxes(t, 30, 10, "old", "ci-run-881", "ada", "a-name-that-is-too-long-for-a-row", "gone")
 	s.mail("ada", 2, 2)
 	s.mail("a-name-that-is-too-long-for-a-row", 18, 3)
-	s.store.Inboxes["ada"].Expires = startInboxes.Add(4 * time.Minute)
+	s.store.Inboxes["ada"].Expires = start.Add(4 * time.Minute)
 	s.store.Inboxes["a-name-that-is-too-long-for-a-row"].Paused = true
-	s.store.Apply(watch.Event{Kind: watch.Failed, InboxID: "old"}, startInboxes)
-	s.store.Apply(watch.Event{Kind: watch.Gone, InboxID: "gone"}, startInboxes)
+	s.store.Apply(watch.Event{Kind: watch.Failed, InboxID: "old"}, start)
+	s.store.Apply(watch.Event{Kind: watch.Gone, InboxID: "gone"}, start)
 	s.send(nil)
 	s.draw().Is(`
  Inboxes
@@ -156,30 +154,30 @@ func TestTheFilterOfInboxes(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	end := startInboxes.Add(time.Hour)
+	end := start.Add(time.Hour)
 	for _, c := range []struct {
 		in   store.Inbox
 		now  time.Time
 		want string
 	}{
-		{store.Inbox{Expires: end}, startInboxes, "○ 60 min left"},
-		{store.Inbox{}, startInboxes, "○"},
-		{store.Inbox{Expires: end, State: store.Listed}, startInboxes, "● 60 min left"},
-		{store.Inbox{State: store.Listed}, startInboxes, "●"},
-		{store.Inbox{Expires: startInboxes.Add(49 * time.Hour), State: store.Listed}, startInboxes, "● 3 d left"},
+		{store.Inbox{Expires: end}, start, "○ 60 min left"},
+		{store.Inbox{}, start, "○"},
+		{store.Inbox{Expires: end, State: store.Listed}, start, "● 60 min left"},
+		{store.Inbox{State: store.Listed}, start, "●"},
+		{store.Inbox{Expires: start.Add(49 * time.Hour), State: store.Listed}, start, "● 3 d left"},
 		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd - 1), "● 6 min left"},
 		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd), "● ends in 5 min"},
 		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-1), "● ends in 1 s"},
-		{store.Inbox{Expires: end, State: store.Listed, Paused: true}, startInboxes, "○ paused · 60 min left"},
-		{store.Inbox{State: store.Listed, Paused: true}, startInboxes, "○ paused"},
-		{store.Inbox{Expires: end, State: store.Failing, Err: errors.New("x")}, startInboxes, "! failing · 60 min left"},
-		{store.Inbox{State: store.Failing}, startInboxes, "! failing"},
+		{store.Inbox{Expires: end, State: store.Listed, Paused: true}, start, "○ paused · 60 min left"},
+		{store.Inbox{State: store.Listed, Paused: true}, start, "○ paused"},
+		{store.Inbox{Expires: end, State: store.Failing, Err: errors.New("x")}, start, "! failing · 60 min left"},
+		{store.Inbox{State: store.Failing}, start, "! failing"},
 		{store.Inbox{Expires: end, State: store.Listed}, end, "✕ expired just now"},
 		{store.Inbox{Expires: end, State: store.Failing, Paused: true}, end.Add(time.Minute), "✕ expired 1 min ago"},
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end}, end.Add(3 * time.Hour), "✕ expired 3 h ago"},
-		{store.Inbox{State: store.Gone, EndedAt: startInboxes}, startInboxes, "✕ deleted"},
-		{store.Inbox{Expires: end, State: store.Gone, EndedAt: startInboxes}, startInboxes, "✕ deleted"},
-		{store.Inbox{Expires: end, State: store.Gone, EndedAt: startInboxes}, end.Add(time.Hour), "✕ deleted"},
+		{store.Inbox{State: store.Gone, EndedAt: start}, start, "✕ deleted"},
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: start}, start, "✕ deleted"},
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: start}, end.Add(time.Hour), "✕ deleted"},
 		// Clocks differ.
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"},
 	} {
@@ -194,12 +192,12 @@ func TestHostileNames(t *testing.T) {
 		for _, h := range []int{4, 12} {
 			s := openInboxes(t, w, h, "a")
 			s.put("h", "h.example")
-			i, _ := s.store.Put(api.Inbox{ID: uitest.Hostile, Email: uitest.Hostile + "@" + uitest.Hostile, ExpiresAt: startInboxes.Add(time.Hour)}, startInboxes)
+			i, _ := s.store.Put(api.Inbox{ID: uitest.Hostile, Email: uitest.Hostile + "@" + uitest.Hostile, ExpiresAt: start.Add(time.Hour)}, start)
 			s.send(nil)
 			s.draw()
 			i.Label = i.Email
 			s.draw()
-			for _, d := range []dialog.Dialog{LabelPrompt(i, nil), DeleteQuestion([]*store.Inbox{i}, startInboxes, nil), DeleteQuestion([]*store.Inbox{i, i}, startInboxes, nil)} {
+			for _, d := range []dialog.Dialog{LabelPrompt(i, nil), DeleteQuestion([]*store.Inbox{i}, start, nil), DeleteQuestion([]*store.Inbox{i, i}, start, nil)} {
 				uitest.DrawDialog(t, d, w+4, h+2)
 			}
 		}
@@ -218,6 +216,6 @@ func BenchmarkDrawInboxes(b *testing.B) {
 	for b.Loop() {
 		s.Refresh()
 		s.Fit(s.Rect)
-		s.Inboxes.Draw(th, startInboxes, true)
+		s.Inboxes.Draw(th, start, true)
 	}
 }

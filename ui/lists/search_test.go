@@ -23,20 +23,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-
 // listing is a store with an inbox for each list of messages.
 func listing(inboxes ...[]api.Summary) *store.Store {
-	s := store.New(now)
+	s := store.New(start)
 	for n, list := range inboxes {
-		i, _ := s.Put(api.Inbox{ID: fmt.Sprint("inbox", n), Email: fmt.Sprintf("box-%d@a.example", n)}, now)
-		s.Apply(watch.Event{Kind: watch.Listed, InboxID: i.ID, Messages: list}, now)
+		i, _ := s.Put(api.Inbox{ID: fmt.Sprint("inbox", n), Email: fmt.Sprintf("box-%d@a.example", n)}, start)
+		s.Apply(watch.Event{Kind: watch.Listed, InboxID: i.ID, Messages: list}, start)
 	}
 	return s
 }
 
 func summary(id, subject string) api.Summary {
-	return api.Summary{ID: id, From: id + "@b.example", FromName: "Sender " + id, Subject: subject, ReceivedAt: now}
+	return api.Summary{ID: id, From: id + "@b.example", FromName: "Sender " + id, Subject: subject, ReceivedAt: start}
 }
 
 // read makes the body of the message with that subject known.
@@ -120,7 +118,7 @@ func TestMoreHitsMoveNothing(t *testing.T) {
 	var list []api.Summary
 	for n := range 60 {
 		m := summary(fmt.Sprintf("%02d", n), fmt.Sprintf("Mail %02d", n))
-		m.ReceivedAt = now.Add(-time.Duration(n) * time.Minute)
+		m.ReceivedAt = start.Add(-time.Duration(n) * time.Minute)
 		list = append(list, m)
 	}
 	st := listing(list)
