@@ -2,7 +2,6 @@ package ui
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
-	"mayfly/internal/registry"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -156,27 +154,14 @@ func TestPausing(t *testing.T) {
 	})
 }
 
-func TestLabellingAndAdopting(t *testing.T) {
+func TestLabelling(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
 		h.press("L")
 		h.write("signup ✓")
 		h.press("enter")
 		h.see("signup ✓")
-		in, err := h.server.Create("bob", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.press("A", "enter")
-		h.see("! an ID such as inbox_…")
-		h.send(tea.PasteMsg{Content: in.ID + "\n"})
-		h.press("enter")
-		h.see("added bob@apitest.example")
-		h.press("A")
-		h.write("inbox_none")
-		h.press("enter")
-		h.see("! ")
 		known, err := h.registry.List()
-		if err != nil || len(known) != 2 || !slices.ContainsFunc(known, func(k registry.Inbox) bool { return k.Label == "signup ✓" }) {
+		if err != nil || len(known) != 1 || known[0].Label != "signup ✓" {
 			t.Errorf("the registry has %+v, %v", known, err)
 		}
 	})

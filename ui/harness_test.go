@@ -47,11 +47,8 @@ type harness struct {
 	copied   []string // what went into the clipboard
 	opened   []string // what was given to the system's opener
 	opener   func() error
-	raw      []string // sequences sent to the terminal
-	quit     bool
+	raw      []string         // sequences sent to the terminal
 	targets  []session.Target // what was connected to
-	// wrongKey connects with a key that the service does not know.
-	wrongKey bool
 	smtp     string
 	other    string // the base URL of the connections from now on, of another service
 	cancel   context.CancelFunc
@@ -146,17 +143,9 @@ func (h *harness) machine(dir string) *host.Host {
 
 // connection is the usual one.
 func (h *harness) connection() *session.Service {
-	client := h.server.Client(api.Options{MaxWait: session.MaxWait})
-	key := apitest.Key
-	if h.wrongKey {
-		key = "no-such-key-0123456789"
-	}
-	if h.wrongKey || h.other != "" {
-		var err error
-		client, err = api.New(cmp.Or(h.other, "https://mail.example"), key, api.Options{Transport: h.server.Transport(), MaxWait: session.MaxWait})
-		if err != nil {
-			h.t.Fatal(err)
-		}
+	client, err := api.New(cmp.Or(h.other, "https://mail.example"), apitest.Key, api.Options{Transport: h.server.Transport(), MaxWait: session.MaxWait})
+	if err != nil {
+		h.t.Fatal(err)
 	}
 	return &session.Service{
 		Client: client, Registry: h.registry, Name: "mail.example", Profile: "test", SMTPAddr: h.smtp, Local: h.smtp != "",
@@ -194,7 +183,6 @@ func (h *harness) run(cmd tea.Cmd) {
 func (h *harness) send(msg tea.Msg) {
 	h.t.Helper()
 	if _, ok := msg.(tea.QuitMsg); ok {
-		h.quit = true
 		return
 	}
 	if raw, ok := msg.(tea.RawMsg); ok {

@@ -37,10 +37,6 @@ func TestASubjectIsShownAsItWasSent(t *testing.T) {
 		if got := rows(); got != 2 || strings.Count(h.app.View().Content, "The "+family) != 2 {
 			t.Errorf("after it did, %d rows have it, want those of the list and the message", got)
 		}
-		for _, size := range [][2]int{{40, 12}, {80, 24}, {20, 6}, {120, 36}} {
-			h.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]}) // the harness checks the frames
-			h.press("?", "esc")
-		}
 	})
 }
 
@@ -57,16 +53,12 @@ func TestSavingAttachments(t *testing.T) {
 		h.see("saving 2 attachments 0/2")
 		h.settle()
 		h.see("saved 2 files")
-		dir := h.app.host.Downloads
-		for _, name := range []string{"_.._evil.sh", "report.pdf"} {
-			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-				t.Error(err)
-			}
-		}
 		h.press("s")
 		h.see("saved ")
-		if _, err := os.Stat(filepath.Join(dir, "Files.eml")); err != nil {
-			t.Error(err)
+		for _, name := range []string{"_.._evil.sh", "report.pdf", "Files.eml"} {
+			if _, err := os.Stat(filepath.Join(h.app.host.Downloads, name)); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 }
@@ -101,10 +93,8 @@ func TestSearchingTheMessage(t *testing.T) {
 	}}, func(h *harness) {
 		h.press("enter", "/")
 		h.write("needle")
-		h.see("/needle", "2 found", "The needle is here.")
 		h.press("enter")
-		h.see("1 of 2")
-		h.see("n next  N previous  esc clear")
+		h.see("1 of 2", "n next  N previous  esc clear")
 		h.dontSee("n new")
 		h.press("n")
 		h.see("2 of 2", "Another NEEDLE.")
@@ -118,10 +108,6 @@ func TestSearchingTheMessage(t *testing.T) {
 		h.press("esc")
 		h.dontSee("of 2", "N previous")
 		h.see("n new")
-		h.press("/")
-		h.write("nowhere")
-		h.press("enter")
-		h.see("/nowhere not found")
 		h.press("/")
 		h.write("needle")
 		h.press("enter", "h", "n")
@@ -209,17 +195,6 @@ func TestAMenuOpensOnlyIfTheUserHasNotGoneOn(t *testing.T) {
 		h.write("Acme")
 		h.wait(time.Minute)
 		h.dontSee("Address of the sender")
-	})
-}
-
-func TestASafeCopy(t *testing.T) {
-	play(t, with(someMail), func(h *harness) {
-		h.press("b")
-		h.see("opened a safe copy")
-		page, err := os.ReadFile(h.opened[0])
-		if err != nil || !strings.Contains(string(page), "Welcome, Ada") || !strings.Contains(string(page), "default-src 'none'") {
-			t.Errorf("the copy is %s, %v", page, err)
-		}
 	})
 }
 

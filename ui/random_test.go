@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/api/apitest"
 	"mayfly/ui/store"
@@ -82,7 +83,7 @@ func (h *harness) anything(r *rand.Rand) {
 	case n < 91:
 		h.server.Fail([]apitest.Fault{apitest.None, apitest.Limited, apitest.InternalError, apitest.HTML, apitest.Cut, apitest.Forbidden}[r.IntN(6)], r.IntN(5))
 	case n < 93:
-		h.send([]tea.Msg{tea.FocusMsg{}, tea.BlurMsg{}}[r.IntN(2)])
+		h.send([]tea.Msg{tea.FocusMsg{}, tea.BlurMsg{}, tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset}}[r.IntN(3)])
 	case n < 94:
 		h.send(tea.PasteMsg{Content: "pasted\x1b[31m\ntext"})
 	default:

@@ -126,9 +126,9 @@ func noKey(*harness) (*session.Service, error) {
 	return nil, fmt.Errorf("connect: %w", keys.ErrNone)
 }
 
+// refuse has a service that does not know the key.
 func refuse(h *harness) {
 	h.server = apitest.New(apitest.Options{Key: "another-key-0123456789abcdef"})
-	h.wrongKey = true
 }
 
 // sizes are those that behaviour is tried at, from one pane to three.

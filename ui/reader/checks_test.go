@@ -21,33 +21,6 @@ func faulty(lineEnd string) api.Message {
 	return api.Message{ID: "1", Subject: "Faulty", Text: "A mail", HTML: strings.Join(lines, lineEnd)}
 }
 
-func TestTheChecks(t *testing.T) {
-	s := open(t, 100, 20, faulty("\n"))
-	s.do("view-checks")
-	s.draw().Is(`
- Faulty
-
-  From  Acme <no-reply@acme.example>
-  To    ada@b.example
-  At    4 Mar 2026 12:00:00
-  1 remote image: not loaded
-
-▌   ✕ error "{{name}}" was not replaced: the template did not get this value (HTML,    placeholder
-▌     line 64)
-    ! warning An image has no alt text, and many readers do not load images:             image-alt
-      "https://x.example/a.png" (HTML, line 63)
-    · info There is no preheader: message lists show the first words of the      preheader-missing
-      body after the subject, "Paragraph 0 of this mail Paragraph 1 of this
-      mail Paragraph …" (HTML, line 2)
-
-
-
-
-
-  rich  text  html  headers  raw  checks 3
-`)
-}
-
 func TestFromACheckToItsPlace(t *testing.T) {
 	for _, lineEnd := range []string{"\n", ""} { // a source of one line is wrapped
 		for _, w := range []int{100, 40} {
