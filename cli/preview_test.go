@@ -131,15 +131,6 @@ func TestPreviewOfManyFilesKeepsTheirOrderAndGoesOn(t *testing.T) {
 	}
 }
 
-func TestPreviewUsage(t *testing.T) {
-	for _, args := range [][]string{
-		{"preview"}, {"preview", "-"}, {"preview", "-", "-", "--type", "txt"}, {"preview", "x.txt", "--type", "pdf"},
-		{"preview", "x.txt", "--view", "pretty"}, {"preview", "x.txt", "--width", "0"}, {"preview", "x.txt", "--width", "-4"},
-	} {
-		expectFailure(t, run(t, machine(t), "", args...), statusUsage, nil, args)
-	}
-}
-
 func TestPreviewIsNeverWiderThanAsked(t *testing.T) {
 	dir := files(t, map[string]string{"a.eml": strings.Replace(eml, "ada@mail.test", strings.Repeat("long-", 30)+"@mail.test", 1)})
 	for _, view := range reader.Views {

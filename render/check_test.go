@@ -132,9 +132,7 @@ func TestEachFaultIsFound(t *testing.T) {
 // TestTheListOfChecks holds docs/checks.md to what the checks can say.
 func TestTheListOfChecks(t *testing.T) {
 	text, err := os.ReadFile("../docs/checks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	listed := make(map[string]bool)
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(string(text), -1) {
 		listed[row[1]] = true

@@ -18,9 +18,7 @@ func seeds(f *testing.F, ext string) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(string(data), uint8(80))
 	}
 }

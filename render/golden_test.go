@@ -16,13 +16,18 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // page opens a fixture as the kind of body that its name says.
 func page(t testing.TB, file string) *render.Mail {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := mail.Message{Subject: "Fixture", From: mail.Address{Addr: "sender@acme.example"}}
 	switch filepath.Ext(file) {
 	case ".html":
@@ -40,9 +45,7 @@ func pages(t testing.TB) []string {
 	var files []string
 	for _, ext := range []string{"html", "txt", "md"} {
 		found, err := filepath.Glob("testdata/pages/*." + ext)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files = append(files, found...)
 	}
 	if len(files) < 20 {
@@ -55,9 +58,7 @@ func pages(t testing.TB) []string {
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(got), 0o644))
 		return
 	}
 	want, err := os.ReadFile(file)

@@ -29,9 +29,7 @@ func drawn(t testing.TB, w, h int, c color.Color) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, png.Encode(&b, m))
 	return b.Bytes()
 }
 

@@ -30,9 +30,7 @@ func TestPlainText(t *testing.T) {
 // Nothing is drawn where the code stands alone, which the rich view puts in a box.
 func TestPlainTextDrawsNothing(t *testing.T) {
 	raw, err := os.ReadFile("../assets/samples/1-confirm.eml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const want = `Welcome, Ada
 
 Enter this code to finish signing up:

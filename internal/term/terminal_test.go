@@ -89,12 +89,16 @@ func (p *terminal) says(text string) {
 	}
 }
 
+func (p *terminal) types(text string) {
+	p.t.Helper()
+	_, err := p.screen.WriteString(text)
+	must(p.t, err)
+}
+
 // ends waits for the program, which must have left the terminal's settings as they were.
 func (p *terminal) ends() {
 	p.t.Helper()
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Error(err)
-	}
+	must(p.t, p.cmd.Wait())
 	if after, err := term.GetState(int(p.tty.Fd())); err != nil || !reflect.DeepEqual(after, p.before) {
 		p.t.Errorf("the terminal's settings are not restored: %v", err)
 	}
@@ -112,9 +116,7 @@ func TestRawKeysUntilTheContextEnds(t *testing.T) {
 	foreground, _ := self(t)
 	p := start(t, []string{"PROGRAM=raw"}, foreground...)
 	p.says("raw")
-	if _, err := p.screen.WriteString("\x03"); err != nil {
-		t.Fatal(err)
-	}
+	p.types("\x03")
 	p.says(` "\x03" <nil> ended: read canceled`)
 	p.ends()
 	var none bytes.Buffer
@@ -145,9 +147,7 @@ func TestBackgroundIsAskedOfTheTerminal(t *testing.T) {
 		p := start(t, []string{"PROGRAM=background", "COLORFGBG=", "CI=", c.environ}, c.command...)
 		if c.answer != "" {
 			p.says(question)
-			if _, err := p.screen.WriteString(c.answer); err != nil {
-				t.Fatal(err)
-			}
+			p.types(c.answer)
 		}
 		p.says("background")
 		p.says(".")

@@ -45,10 +45,15 @@ func halves(w, h int) *goimage.RGBA {
 func encoded(t testing.TB, f func(b *bytes.Buffer) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f(&b); err != nil {
+	must(t, f(&b))
+	return b.Bytes()
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.Bytes()
 }
 
 func pngOf(t testing.TB, m goimage.Image) []byte {
@@ -64,13 +69,9 @@ const (
 func samples(t testing.TB) map[string][]byte {
 	m := halves(64, 48)
 	lossy, err := base64.StdEncoding.DecodeString(webpLossy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lossless, err := base64.StdEncoding.DecodeString(webpLossless)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return map[string][]byte{
 		"png":           pngOf(t, m),
 		"jpeg":          encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, m, nil) }),
@@ -124,9 +125,7 @@ func TestOfAGIFTheFirstFrameIsSeen(t *testing.T) {
 		})
 	})
 	p, err := image.Decode(bytes.NewReader(data), &image.Budget{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := p.Draw(4, 2, image.Mode{Protocol: image.Blocks}, color.RGBA{}, color.RGBA{A: 255})
 	if first, last := d.Cells[0], d.Cells[7]; p.Opaque || first.Top.A != 0 || !near(last.Bottom, red) {
 		t.Errorf("the frame covers a quarter: %v … %v", first, last)
@@ -250,9 +249,7 @@ func shown(t testing.TB, p image.Protocol, sequence string) goimage.Image {
 		}
 		m, err = png.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text.String())))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
@@ -264,9 +261,7 @@ func TestTerminalsAreGivenThePixels(t *testing.T) {
 		var sequences []string
 		for range 2 {
 			p, err := image.Decode(bytes.NewReader(marked), &image.Budget{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			mode := image.Mode{Protocol: protocol, Cell: image.Size{Width: 9, Height: 18}}
 			d := p.Draw(40, 10, mode, color.RGBA{}, color.RGBA{A: 255})
 			sequences = append(sequences, d.Sequence)

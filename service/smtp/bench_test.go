@@ -19,13 +19,9 @@ func BenchmarkIngest(b *testing.B) {
 	for _, size := range []int{2 << 10, 50 << 10} {
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			s, err := New(discard{}, Options{Limits: Limits{MaxMessages: 1 << 40}})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			var served sync.WaitGroup
 			served.Go(func() { s.Serve(l) })
 			defer served.Wait()

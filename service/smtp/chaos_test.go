@@ -186,9 +186,7 @@ func TestChaosSlowAnswerEndsWithTheServer(t *testing.T) {
 					replies <- strings.SplitAfter(strings.TrimSpace(string(all)), "\n")
 				}()
 				synctest.Wait()
-				if err := s.Shutdown(context.Background()); err != nil {
-					t.Error(err)
-				}
+				must(t, s.Shutdown(context.Background()))
 				lines := <-replies
 				if n := len(lines); n < 2 || !strings.HasPrefix(lines[n-2], test.answer) || !strings.HasPrefix(lines[n-1], "421 4.3.2 mx.test Shutting down") {
 					t.Errorf("got %q", lines)

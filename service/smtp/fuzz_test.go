@@ -104,10 +104,9 @@ func FuzzParsePath(f *testing.F) {
 }
 
 // everyone accepts all mail and counts the octets.
-type everyone struct{ octets, mails int }
-
-func (s *everyone) Recipient(_ context.Context, address string) (service.Recipient, error) {
-	return service.Recipient{Address: address}, nil
+type everyone struct {
+	discard
+	octets, mails int
 }
 
 func (s *everyone) Deliver(_ context.Context, d service.Delivery) error {

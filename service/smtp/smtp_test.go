@@ -656,17 +656,15 @@ func TestLongLinesCostNoMemory(t *testing.T) { // not parallel: it counts what t
 	runtime.ReadMemStats(&before)
 	const count = 200
 	for range count {
-		if _, err := c.Write(block); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.Write(block)
+		must(t, err)
 	}
 	c.send("\r\n")
 	c.expect("500 5.5.2")
 	c.run("DATA → 354")
 	for range count {
-		if _, err := c.Write(block); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.Write(block)
+		must(t, err)
 		if n := s.stats().inFlight; n > 4<<20 {
 			t.Fatalf("%d octets held", n)
 		}
@@ -989,9 +987,7 @@ func TestShutdown(t *testing.T) {
 		stored.expect("250 2.0.0")
 		stored.expect("421 4.3.2")
 		stored.expectEnd()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		must(t, <-ended)
 		if got := svc.mails(); len(got) != 1 || got[0].raw != "whole\r\n" {
 			t.Errorf("got %q", got)
 		}
@@ -1016,9 +1012,7 @@ func TestShutdownThatRunsOutOfTime(t *testing.T) {
 		if line, err := c.r.ReadString('\n'); err == nil && strings.HasPrefix(line, "250") {
 			t.Errorf("answered %q", line)
 		}
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		must(t, <-served)
 	})
 }
 
@@ -1047,9 +1041,7 @@ func TestSTARTTLS(t *testing.T) {
 	must(t, err)
 	io.WriteString(w, "Subject: secret\r\n\r\n")
 	must(t, w.Close())
-	if err := c.Quit(); err != nil {
-		t.Error(err)
-	}
+	must(t, c.Quit())
 	if got := svc.mails(); len(got) != 1 || got[0].raw != "Subject: secret\r\n\r\n" {
 		t.Errorf("got %q", got)
 	}
