@@ -198,10 +198,6 @@ func TestKeyringThatFails(t *testing.T) {
 	if _, err := s.Remove(t.Context(), id); !errors.Is(err, ErrNoKeyring) {
 		t.Errorf("Remove: %v", err)
 	}
-	s = store(t, nil, nil)
-	if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
-		t.Errorf("Set without a keyring: %v", err)
-	}
 }
 
 func TestFile(t *testing.T) {

@@ -22,6 +22,11 @@ var (
 
 const close8 = "\x1b]8;;\x1b\\"
 
+// bare is a styled line without our sequences.
+func bare(styled string) string {
+	return sgr.ReplaceAllString(open8.ReplaceAllString(strings.ReplaceAll(styled, close8, ""), ""), "")
+}
+
 // holds checks what holds for the lines of every mail.
 func holds(t testing.TB, lines []render.Line, width int) {
 	t.Helper()
@@ -46,14 +51,13 @@ func holds(t testing.TB, lines []render.Line, width int) {
 		if codes := sgr.FindAllString(l.Styled, -1); len(codes) > 0 && codes[len(codes)-1] != "\x1b[m" {
 			t.Fatalf("line %d does not end in the default look: %q", i, l.Styled)
 		}
-		bare := sgr.ReplaceAllString(open8.ReplaceAllString(strings.ReplaceAll(l.Styled, close8, ""), ""), "")
-		if bare != l.Plain {
-			t.Fatalf("line %d: %q without our sequences is not %q", i, bare, l.Plain)
+		if bare(l.Styled) != l.Plain {
+			t.Fatalf("line %d: %q without our sequences is not %q", i, l.Styled, l.Plain)
 		}
-		for _, r := range bare {
+		for _, r := range l.Plain {
 			if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
 				r == 0x2028 || r == 0x2029 || r == 0x200b || r >= 0xe0000 && r < 0xe1000 {
-				t.Fatalf("line %d has %U: %q", i, r, bare)
+				t.Fatalf("line %d has %U: %q", i, r, l.Plain)
 			}
 		}
 		for _, at := range l.Links {

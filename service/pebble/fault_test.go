@@ -270,17 +270,6 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// hang makes each sync of a log take a minute.
-type hang struct{}
-
-func (hang) String() string { return "hang" }
-func (hang) MaybeError(op errorfs.Op) error {
-	if op.Kind == errorfs.OpFileSyncData && strings.HasSuffix(op.Path, ".log") {
-		time.Sleep(time.Minute)
-	}
-	return nil
-}
-
 // While the disk does not respond, the store is not ready, but can be read.
 func TestDiskHangs(t *testing.T) {
 	t.Parallel()
@@ -289,7 +278,13 @@ func TestDiskHangs(t *testing.T) {
 		s := mustOpen(t, "store", Options{fs: disk})
 		in := testInbox(t, s, "ada")
 		must(t, s.Close())
-		s = mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, hang{})})
+		slow := errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind == errorfs.OpFileSyncData && strings.HasSuffix(op.Path, ".log") {
+				time.Sleep(time.Minute)
+			}
+			return nil
+		})
+		s = mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, slow)})
 		time.Sleep(2 * time.Minute)
 		must(t, s.Ready(t.Context()))
 		done := make(chan error, 1)
@@ -366,17 +361,6 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// eachChange calls a function before each change of a file system.
-type eachChange func()
-
-func (eachChange) String() string { return "each change" }
-func (f eachChange) MaybeError(op errorfs.Op) error {
-	if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
-		f()
-	}
-	return nil
-}
-
 // A power cut at any moment, in the first opening or in later ones, while logs end and in between,
 // leaves a store that opens and has all that was acknowledged.
 func TestPowerCutAnywhere(t *testing.T) {
@@ -390,10 +374,13 @@ func TestPowerCutAnywhere(t *testing.T) {
 		var mu sync.Mutex
 		var cuts []cut
 		sent := 0
-		cutting := errorfs.Wrap(disk, eachChange(func() {
-			mu.Lock()
-			defer mu.Unlock()
-			cuts = append(cuts, cut{disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), sent})
+		cutting := errorfs.Wrap(disk, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+				mu.Lock()
+				defer mu.Unlock()
+				cuts = append(cuts, cut{disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), sent})
+			}
+			return nil
 		}))
 		in := service.Inbox{ID: "inbox_ada", KeyID: "key_a", Address: "ada@x.test", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
 		for range 2 {
@@ -492,27 +479,23 @@ func TestDamage(t *testing.T) {
 	must(t, s.Close())
 }
 
-// slowTable makes the next table take a minute to create, and then fail.
-type slowTable struct{ failing atomic.Bool }
-
-func (*slowTable) String() string { return "slow table" }
-func (f *slowTable) MaybeError(op errorfs.Op) error {
-	if op.Kind != errorfs.OpCreate || !strings.HasSuffix(op.Path, ".sst") || !f.failing.Swap(false) {
-		return nil
-	}
-	time.Sleep(time.Minute)
-	return syscall.EIO
-}
-
 // A fault in the background, which the database would repeat at once and for ever, ends the store with a
 // line that says what to do. Those who wait for the disk are answered, and nothing is lost.
 func TestFaultInTheBackground(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		disk, slow := vfs.NewMem(), &slowTable{}
+		disk := vfs.NewMem()
+		var failing atomic.Bool // the next table takes a minute to create, and then fails
+		slow := errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind != errorfs.OpCreate || !strings.HasSuffix(op.Path, ".sst") || !failing.Swap(false) {
+				return nil
+			}
+			time.Sleep(time.Minute)
+			return syscall.EIO
+		})
 		s := mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, slow), Memory: 1 << 20})
 		in := testInbox(t, s, "ada")
-		slow.failing.Store(true)
+		failing.Store(true)
 		var sent []string
 		var err error
 		for err == nil {
