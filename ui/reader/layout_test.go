@@ -55,9 +55,7 @@ func TestThePlaceIsKept(t *testing.T) {
 		t.Errorf("left at paragraph %d the view begins with %d", want, s.firstParagraph())
 	}
 	s.send(uitest.Page(9))
-	s.await(api.Message{ID: "2"})
-	s.Show(message.New("a", api.Message{ID: "2", Text: paragraphs(400)}), nil)
-	s.layout()
+	s.read(api.Message{ID: "2", Text: paragraphs(400)}, nil)
 	if got := s.firstParagraph(); got != 0 {
 		t.Errorf("the next message begins with paragraph %d", got)
 	}
@@ -100,7 +98,7 @@ func TestTheFirstFrameHasItsLines(t *testing.T) {
 }
 
 // illustrated is a message with an image in it, and one in a part of it.
-func illustrated(t *testing.T) *message.Message {
+func illustrated(t *testing.T) api.Message {
 	m := image.NewRGBA(image.Rect(0, 0, 160, 80))
 	for i := range m.Pix {
 		m.Pix[i] = []uint8{30, 160, 70, 255}[i%4]
@@ -110,18 +108,16 @@ func illustrated(t *testing.T) *message.Message {
 	if err := png.Encode(&b, m); err != nil {
 		t.Fatal(err)
 	}
-	return message.New("a", api.Message{
+	return api.Message{
 		ID: "1", HTML: `<p>Hills</p><img alt="Noon" src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(b.Bytes()) + `">`,
-	})
+	}
 }
 
 // gallery is the pane on a message with an image, on a terminal with so much of an ability.
 func gallery(t *testing.T, p rimage.Protocol) *scene {
 	s := open(t, 60, 24, api.Message{})
 	s.SetLook(uitest.Theme(t), rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 10, Height: 20}}, Hints{Image: "i shows it", Images: "i shows them"})
-	s.await(api.Message{ID: "1"})
-	s.Show(illustrated(t), nil)
-	s.layout()
+	s.read(illustrated(t), nil)
 	return s
 }
 

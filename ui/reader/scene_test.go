@@ -44,11 +44,16 @@ func open(t testing.TB, w, h int, m api.Message) *scene {
 	s.SetLook(uitest.Theme(t), image.Mode{Protocol: image.Blocks}, Hints{Retry: "r try again", Image: "i shows it", Images: "i shows them", Hidden: "x"})
 	s.fit(w, h)
 	if m.ID != "" {
-		s.await(m)
-		s.Show(message.New("a", m), &store.Findings{})
-		s.layout()
+		s.read(m, &store.Findings{})
 	}
 	return s
+}
+
+// read shows a message.
+func (s *scene) read(m api.Message, f *store.Findings) {
+	s.await(m)
+	s.Show(message.New("a", m), f)
+	s.layout()
 }
 
 // await begins to show a message.
