@@ -4,18 +4,21 @@ import (
 	"testing"
 	"time"
 
-	"mayfly/ui/session"
-
-	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/ui/store"
 )
 
 func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
-	play(t, with(someMail), func(h *harness) {
+	set := with(someMail)
+	set.width, set.height = 80, 24
+	play(t, set, func(h *harness) {
 		h.press("enter")
-		h.wait(61 * time.Minute)
-		h.see("Confirm your e-mail address", "✕ expired", "The inbox is gone")
+		h.wait(59*time.Minute + 20*time.Second)
+		h.see("40 s left")
+		h.wait(10 * time.Second)
+		h.see("30 s left")
+		h.wait(90 * time.Second)
+		h.see("Confirm your e-mail address", "✕ gone", "The inbox is gone")
 		h.press("esc", "esc")
 		h.dontSee("This message stays")
 		h.press("d")
@@ -23,22 +26,6 @@ func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
 		h.press("y")
 		h.see("✓ ada@apitest.example is off the list: it was already gone")
 		h.dontSee("✕ expired 1 min ago")
-	})
-}
-
-func TestConnectingIsTriedAgain(t *testing.T) {
-	tries := 0
-	set := setting{width: 120, height: 36, before: ada}
-	set.connect = func(h *harness) (*session.Service, error) {
-		if tries++; tries < 3 {
-			return nil, api.ErrUnavailable
-		}
-		return h.connection(), nil
-	}
-	play(t, set, func(h *harness) {
-		h.see("The service is unavailable", "Next try in 2 s")
-		h.wait(10 * time.Second)
-		h.see("Waiting for mail")
 	})
 }
 
@@ -72,8 +59,7 @@ func TestAnInboxWhoseMakingWasInterrupted(t *testing.T) {
 
 func TestAMessageThatDoesNotComeInTime(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Slow", Text: "Never"})
-		h.settle()
+		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Slow", Text: "Never"})
 		h.app.store.Opened = store.Cache{}
 		h.server.SetDelay(time.Hour)
 		h.press("esc", "enter")
@@ -84,8 +70,7 @@ func TestAMessageThatDoesNotComeInTime(t *testing.T) {
 
 func TestAMessageOpensOnTheNextConnection(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
-		h.mail("ada@"+apitest.Domain, long())
-		h.settle()
+		h.deliver(adas, long())
 		h.app.store.Opened = store.Cache{}
 		h.server.SetDelay(time.Second)
 		h.press("esc", "enter")

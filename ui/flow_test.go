@@ -62,7 +62,7 @@ func TestNewMailMovesNeitherCursorNorScroll(t *testing.T) {
 		}
 		h.selected("Old 9")
 		before := h.text()
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "x@y.example", Subject: "Fresh"})
+		h.mail(adas, apitest.Mail{From: "x@y.example", Subject: "Fresh"})
 		h.settle()
 		h.selected("Old 9")
 		after := h.text()
@@ -78,21 +78,17 @@ func TestNewMailMovesNeitherCursorNorScroll(t *testing.T) {
 
 func TestTheNewestMailIsShownUntilOneMoves(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "First"})
-		h.settle()
+		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "First"})
 		h.see("From  a@b.example")
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "c@d.example", Subject: "Second"})
-		h.settle()
+		h.deliver(adas, apitest.Mail{From: "c@d.example", Subject: "Second"})
 		h.see("Second", "From  c@d.example")
 		h.press("j")
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "g@h.example", Subject: "Between"})
-		h.settle()
+		h.deliver(adas, apitest.Mail{From: "g@h.example", Subject: "Between"})
 		h.selected("First")
 		h.see("From  a@b.example")
 		h.press("F")
 		h.see("following")
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "e@f.example", Subject: "Third"})
-		h.settle()
+		h.deliver(adas, apitest.Mail{From: "e@f.example", Subject: "Third"})
 		h.see("From  e@f.example")
 	})
 }
@@ -105,8 +101,7 @@ func TestTheTitleCountsUnreadMail(t *testing.T) {
 		}
 		h.send(tea.BlurMsg{})
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "One"})
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Two"})
-		h.settle()
+		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Two"})
 		if got := title(); got != "(2) mayfly" {
 			t.Errorf("the title is %q", got)
 		}

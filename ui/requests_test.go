@@ -162,29 +162,32 @@ func TestRefreshingAnswersAlways(t *testing.T) {
 	}
 }
 
-func TestTryingToConnectAgainAnswers(t *testing.T) {
-	failure := api.ErrUnavailable
-	set := setting{width: 80, height: 24}
-	set.connect = func(h *harness) (*session.Service, error) {
-		time.Sleep(500 * time.Millisecond)
-		if failure != nil {
-			return nil, failure
+func TestConnectingIsTriedAgain(t *testing.T) {
+	for key, connected := range map[string]string{"r": "✓ connected to mail.example", "esc": "There are no inboxes."} { // r tries at once, and esc not
+		failure := api.ErrUnavailable
+		set := setting{width: 80, height: 24}
+		set.connect = func(h *harness) (*session.Service, error) {
+			time.Sleep(500 * time.Millisecond)
+			if failure != nil {
+				return nil, failure
+			}
+			return h.connection(), nil
 		}
-		return h.connection(), nil
+		play(t, set, func(h *harness) {
+			h.wait(time.Second)
+			h.see("The service is unavailable", "Next try in 2 s")
+			h.press("n")
+			h.see("Offline: next try in 2 s, r tries now")
+			h.press("r")
+			h.see("connecting to mail.example…")
+			h.wait(time.Second)
+			h.see("! the service cannot be reached")
+			failure = nil
+			h.press(key)
+			h.wait(6 * time.Second)
+			h.see("There are no inboxes.", connected)
+		})
 	}
-	play(t, set, func(h *harness) {
-		h.wait(time.Second)
-		h.press("n")
-		h.see("Offline: next try in 2 s, r tries now")
-		h.press("r")
-		h.see("connecting to mail.example…")
-		h.wait(time.Second)
-		h.see("! the service cannot be reached")
-		failure = nil
-		h.press("r")
-		h.wait(time.Second)
-		h.see("✓ connected to mail.example")
-	})
 }
 
 func TestTheServiceIsNamedWithoutAKey(t *testing.T) {

@@ -196,20 +196,3 @@ func TestTooSmall(t *testing.T) {
 		})
 	}
 }
-
-func TestTheTimeLeftGoesByBesideAnOpenMessage(t *testing.T) {
-	set := with(func(h *harness) {
-		in := h.inboxNamed("ada", 2*time.Minute)
-		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Open", Text: "Hello"})
-	})
-	set.width, set.height = 80, 24
-	play(t, set, func(h *harness) {
-		h.press("enter")
-		h.wait(80 * time.Second)
-		h.see("40 s left")
-		h.wait(10 * time.Second)
-		h.see("30 s left")
-		h.wait(30 * time.Second)
-		h.see("✕ gone")
-	})
-}
