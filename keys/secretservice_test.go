@@ -14,10 +14,14 @@ import (
 const scene = "MAYFLY_TEST_SESSION_BUS"
 
 // onSessionBus runs the calling test again in a process on a session bus of
-// its own, after a command, with an empty home.
+// its own, with an empty home, after it has started a keyring, if any.
 func onSessionBus(t *testing.T, name, prepare string, arguments ...string) {
 	t.Helper()
-	for _, program := range []string{"dbus-run-session", "bash"} {
+	needed := []string{"dbus-run-session", "bash"}
+	if prepare != "" {
+		needed = append(needed, "gnome-keyring-daemon")
+	}
+	for _, program := range needed {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("needs %s: apt-get install -y --no-install-recommends dbus gnome-keyring", program)
 		}
@@ -36,16 +40,8 @@ func onSessionBus(t *testing.T, name, prepare string, arguments ...string) {
 	must(t, err)
 }
 
-func needKeyringDaemon(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("gnome-keyring-daemon"); err != nil {
-		t.Skip("needs gnome-keyring-daemon: apt-get install -y --no-install-recommends dbus gnome-keyring")
-	}
-}
-
 func TestSecretService(t *testing.T) {
 	if os.Getenv(scene) == "" {
-		needKeyringDaemon(t)
 		onSessionBus(t, "unlocked", "echo -n pw | gnome-keyring-daemon --unlock --components=secrets --daemonize")
 		return
 	}
@@ -105,7 +101,6 @@ func expectNoKeyring(t *testing.T, why string) {
 
 func TestLockedSecretService(t *testing.T) {
 	if os.Getenv(scene) == "" {
-		needKeyringDaemon(t)
 		onSessionBus(t, "locked", "gnome-keyring-daemon --start --components=secrets --daemonize")
 		return
 	}

@@ -118,12 +118,3 @@ func TestThemes(t *testing.T) {
 		})
 	}
 }
-
-// TestHiddenShown compares the view that shows what the mail hides.
-func TestHiddenShown(t *testing.T) {
-	var out strings.Builder
-	for _, l := range page(t, "testdata/pages/06-hidden.html").Lines(render.Rich, render.Options{Width: 60, Hidden: true}) {
-		fmt.Fprintln(&out, l.Plain)
-	}
-	golden(t, "testdata/hidden-shown.golden", out.String())
-}
