@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -48,88 +49,47 @@ func (h *harness) copies(want string) {
 }
 
 func TestWhichCodeIsCopied(t *testing.T) {
+	bobs := "bob@" + apitest.Domain
+	press := func(keys ...string) func(*harness) { return func(h *harness) { h.press(keys...) } }
 	for _, c := range []struct {
-		name    string
-		scene   func(h *harness)
-		copies  string
-		says    string
-		columns int // 3 unless given
+		name     string
+		before   []string // keys before the second mail
+		to, from string   // of that mail: ada and Acme unless given
+		then     func(h *harness)
+		selected string // the code of the selected message, where it matters
+		copies   string
+		says     string
+		columns  int // 3 unless given
 	}{
-		{name: "the newest", scene: func(h *harness) {
-			h.deliver(adas, coded("Acme", "222222", 0))
-		}, copies: "222222", says: "✓ copied 222222 (OSC 52"},
-		{name: "the newest on a narrow screen, after reading the one before", columns: 1, scene: func(h *harness) {
-			h.press("enter", "c", "esc")
-			h.deliver(adas, coded("Acme", "222222", 0))
-		}, copies: "222222", says: "✓ copied 222222 "},
-		{name: "not a mail without one", scene: func(h *harness) {
-			h.deliver(adas, coded("Acme", "222222", 0))
+		{name: "the newest", copies: "222222", says: "✓ copied 222222 (OSC 52"},
+		{name: "the newest on a narrow screen, after reading the one before", columns: 1, before: []string{"enter", "c", "esc"}, copies: "222222", says: "✓ copied 222222 "},
+		{name: "not a mail without one", then: func(h *harness) {
 			h.wait(5 * time.Minute)
 			h.deliver(adas, plain("Acme"))
 		}, copies: "222222", says: "copied 222222 from Acme, 5 min ago (OSC 52"},
-		{name: "from the inboxes", scene: func(h *harness) {
-			h.press("h")
-			for n := range 5 {
-				h.deliver(adas, coded("Acme", fmt.Sprint(222222+n), 0))
+		{name: "from the inboxes", before: []string{"h"}, then: func(h *harness) {
+			for n := range 4 {
+				h.deliver(adas, coded("Acme", fmt.Sprint(222223+n), 0))
 			}
 		}, copies: "222226", says: "copied 222226 from Acme (OSC 52"},
-		{name: "from the inboxes of a narrow screen, of a mail that was not read yet", columns: 1, scene: func(h *harness) {
-			h.press("h")
-			h.deliver(adas, coded("Acme", "222222", 0))
-		}, copies: "222222", says: "copied 222222 from"},
-		{name: "of all inboxes", scene: func(h *harness) {
-			h.press("h", "g")
-			h.deliver("bob@"+apitest.Domain, coded("Bank", "222222", 0))
-		}, copies: "222222", says: "copied 222222 from Bank"},
-		{name: "of the selected inbox, whatever came to others", scene: func(h *harness) {
-			h.deliver("bob@"+apitest.Domain, coded("Bank", "222222", 0))
-		}, copies: "111111", says: "copied 111111 (OSC 52"},
-		{name: "with a filter, the newest that matches", scene: func(h *harness) {
-			h.deliver(adas, coded("Bank", "222222", 0))
-			h.press("/")
-			h.write("acme")
-			h.press("enter")
-		}, copies: "111111", says: "copied 111111; a newer code came: 222222"},
-		{name: "of the inbox, whatever the filter of the list", scene: func(h *harness) {
-			h.deliver(adas, coded("Bank", "222222", 0))
-			h.press("/")
-			h.write("acme")
-			h.press("enter", "h")
-		}, copies: "222222", says: "copied 222222 from Bank"},
-		{name: "that of an older mail, after moving to it", scene: func(h *harness) {
-			h.deliver(adas, coded("Acme", "222222", 0))
-			h.press("j")
-		}, copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
-		{name: "that of the open message", scene: func(h *harness) {
-			h.press("enter")
-			h.deliver(adas, coded("Acme", "222222", 0))
-			h.selected("Code 111111")
-		}, copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
-		{name: "that of the open message, left behind by new mail", scene: func(h *harness) {
-			h.press("enter")
-			h.deliver(adas, coded("Acme", "222222", 0))
-			h.press("h")
-			h.selected("Code 111111")
-		}, copies: "111111", says: "a newer code came: 222222"},
-		{name: "the newest, once the user goes back to it", scene: func(h *harness) {
-			h.deliver(adas, coded("Acme", "222222", 0))
+		{name: "from the inboxes of a narrow screen, of a mail that was not read yet", columns: 1, before: []string{"h"}, copies: "222222", says: "copied 222222 from"},
+		{name: "of all inboxes", before: []string{"h", "g"}, to: bobs, from: "Bank", copies: "222222", says: "copied 222222 from Bank"},
+		{name: "of the selected inbox, whatever came to others", to: bobs, from: "Bank", copies: "111111", says: "copied 111111 (OSC 52"},
+		{name: "with a filter, the newest that matches", from: "Bank", then: press("/", "acme", "enter"), copies: "111111", says: "copied 111111; a newer code came: 222222"},
+		{name: "of the inbox, whatever the filter of the list", from: "Bank", then: press("/", "acme", "enter", "h"), copies: "222222", says: "copied 222222 from Bank"},
+		{name: "that of an older mail, after moving to it", then: press("j"), copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
+		{name: "that of the open message", before: []string{"enter"}, selected: "111111", copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
+		{name: "that of the open message, left behind by new mail", before: []string{"enter"}, then: press("h"), selected: "111111", copies: "111111", says: "a newer code came: 222222"},
+		{name: "the newest, once the user goes back to it", then: func(h *harness) {
 			h.press("j", "g")
 			h.deliver(adas, coded("Acme", "333333", 0))
-			h.selected("Code 333333")
-		}, copies: "333333", says: "copied 333333 (OSC 52"},
-		{name: "beside marked rows", scene: func(h *harness) {
-			h.deliver(adas, coded("Acme", "222222", 0))
+		}, selected: "333333", copies: "333333", says: "copied 333333 (OSC 52"},
+		{name: "beside marked rows", then: func(h *harness) {
 			h.press("space")
 			h.deliver(adas, coded("Acme", "333333", 0))
-			h.selected("Code 111111")
-		}, copies: "111111", says: "a newer code came: 333333"},
-		{name: "of the newest while following", scene: func(h *harness) {
-			h.press("F", "enter")
-			h.deliver(adas, coded("Acme", "222222", 0))
-		}, copies: "222222", says: "copied 222222 (OSC 52"},
-		{name: "of a mail that came under a dialog", scene: func(h *harness) {
-			h.press("d")
-			h.deliver(adas, coded("Acme", "222222", 0))
+		}, selected: "111111", copies: "111111", says: "a newer code came: 333333"},
+		{name: "of the newest while following", before: []string{"F", "enter"}, copies: "222222", says: "copied 222222 (OSC 52"},
+		{name: "of a mail that came under a dialog", before: []string{"d"}, then: func(h *harness) {
 			h.dontSee("Your verification code is 222222")
 			h.press("n")
 			h.see("Your verification code is 222222")
@@ -143,7 +103,14 @@ func TestWhichCodeIsCopied(t *testing.T) {
 			play(t, set, func(h *harness) {
 				h.press("h", "g", "j", "j", "enter")
 				h.deliver(adas, coded("Acme", "111111", 0))
-				c.scene(h)
+				h.press(c.before...)
+				h.deliver(cmp.Or(c.to, adas), coded(cmp.Or(c.from, "Acme"), "222222", 0))
+				if c.then != nil {
+					c.then(h)
+				}
+				if c.selected != "" {
+					h.selected("Code " + c.selected)
+				}
 				h.press("c")
 				h.copies(c.copies)
 				h.see(c.says)
