@@ -151,9 +151,7 @@ func TestPausing(t *testing.T) {
 
 func TestLabelling(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
-		h.press("L")
-		h.write("signup ✓")
-		h.press("enter")
+		h.press("L", "signup ✓", "enter")
 		h.see("signup ✓")
 		known, err := h.registry.List()
 		if err != nil || len(known) != 1 || known[0].Label != "signup ✓" {
@@ -170,8 +168,7 @@ func TestTheReasonWhyNot(t *testing.T) {
 		h.see("Mark inboxes first, with space")
 		h.press("t")
 		h.see("Sample messages can only be sent to the local service")
-		h.press("ctrl+p")
-		h.write("compare")
+		h.press("ctrl+p", "compare")
 		h.see("Compare with the one before, or two marked")
 		h.press("enter")
 		h.see("Select a message first")

@@ -22,10 +22,9 @@ func two(h *harness) {
 
 func TestFollowingWaitsWhileOneTypes(t *testing.T) {
 	play(t, with(two), func(h *harness) {
-		h.press("F", "h", "/")
-		h.write("bo")
+		h.press("F", "h", "/", "bo")
 		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Followed", Text: "Here it is"})
-		h.write("dny")
+		h.press("dny")
 		h.see("/bodny")
 		h.dontSee("Delete", "Here it is")
 		h.press("esc")
@@ -43,10 +42,9 @@ func TestFollowingWaitsWhileOneTypes(t *testing.T) {
 func TestAnInboxMadeLateLeavesTheKeysAlone(t *testing.T) {
 	play(t, with(two), func(h *harness) {
 		h.server.SetDelay(time.Second)
-		h.press("n", "h", "/")
-		h.write("a")
+		h.press("n", "h", "/", "a")
 		h.wait(3 * time.Second)
-		h.write("dny")
+		h.press("dny")
 		h.see("/adny", "copied random-")
 		h.dontSee("Delete")
 		if len(h.app.store.Order) != 3 {
@@ -59,8 +57,7 @@ func TestAnInboxMadeLateLeavesTheKeysAlone(t *testing.T) {
 
 func TestAClickElsewhereEndsTyping(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
-		h.press("h", "/")
-		h.write("ad")
+		h.press("h", "/", "ad")
 		h.click(50, 5)
 		h.press("h")
 		h.press("?")
@@ -115,17 +112,15 @@ func TestAConnectionLeavesTheKeysAlone(t *testing.T) {
 		return c, nil
 	}
 	play(t, set, func(h *harness) {
-		h.press("h", "/")
-		h.write("zz")
+		h.press("h", "/", "zz")
 		h.wait(2 * time.Second)
-		h.write("dny")
+		h.press("dny")
 		h.see("/zzdny")
 		h.dontSee("Delete", "copied")
 
-		h.press("esc", "P", "w", "o", "enter", "/")
-		h.write("ad")
+		h.press("esc", "P", "w", "o", "enter", "/", "ad")
 		h.wait(2 * time.Second)
-		h.write("dny")
+		h.press("dny")
 		h.dontSee("Delete", "copied")
 		if n := len(h.app.store.Order); n != 2 {
 			t.Errorf("there are %d inboxes", n)
@@ -146,7 +141,7 @@ func TestNoQuestionOpensUnderWhatIsTyped(t *testing.T) {
 		h.press("o", "/")
 		h.wait(10 * time.Second)
 		h.see("Not shown, since you have gone on")
-		h.write("oy")
+		h.press("oy")
 		h.see("/oy")
 		if len(h.opened) > 0 {
 			t.Errorf("the o of a filter has opened %q", h.opened)

@@ -112,12 +112,8 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
 	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles}, Config: cfg}, h.machine(dir))
-	profile := set.profile
-	if profile == colorprofile.Unknown {
-		profile = colorprofile.TrueColor
-	}
 	h.send(tea.WindowSizeMsg{Width: max(set.width, 1), Height: max(set.height, 1)})
-	h.send(tea.ColorProfileMsg{Profile: profile})
+	h.send(tea.ColorProfileMsg{Profile: cmp.Or(set.profile, colorprofile.TrueColor)})
 	h.send(tea.BackgroundColorMsg{Color: shade(set.light)})
 	h.run(h.app.Init())
 	return h
@@ -231,20 +227,12 @@ func (h *harness) wait(d time.Duration) {
 	}
 }
 
-// press presses keys: letters, or names such as enter, esc, ctrl+p.
-func (h *harness) press(keys ...string) {
+// press presses keys by their names, such as enter, esc or ctrl+p, and types other text.
+func (h *harness) press(names ...string) {
 	h.t.Helper()
-	for _, k := range keys {
-		h.send(keyPress(k))
+	for _, k := range uitest.Keys(names...) {
+		h.send(k)
 		h.settle()
-	}
-}
-
-// write types text.
-func (h *harness) write(text string) {
-	h.t.Helper()
-	for _, r := range text {
-		h.press(string(r))
 	}
 }
 

@@ -91,9 +91,7 @@ func TestSearchingTheMessage(t *testing.T) {
 		text := strings.Repeat("Nothing here.\n\n", 30) + "The needle is here.\n\n" + strings.Repeat("Nor here.\n\n", 30) + "Another NEEDLE.\n"
 		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Hay", Text: text})
 	}}, func(h *harness) {
-		h.press("enter", "/")
-		h.write("needle")
-		h.press("enter")
+		h.press("enter", "/", "needle", "enter")
 		h.see("1 of 2", "n next  N previous  esc clear")
 		h.dontSee("n new")
 		h.press("n")
@@ -108,9 +106,7 @@ func TestSearchingTheMessage(t *testing.T) {
 		h.press("esc")
 		h.dontSee("of 2", "N previous")
 		h.see("n new")
-		h.press("/")
-		h.write("needle")
-		h.press("enter", "h", "n")
+		h.press("/", "needle", "enter", "h", "n")
 		if len(h.copied) != 1 {
 			t.Error("in the list n makes no inbox")
 		}
@@ -178,8 +174,7 @@ func TestTheCopyMenu(t *testing.T) {
 		play(t, set, func(h *harness) {
 			h.press("Y")
 			h.see("Code 482913", "Link Confirm e-mail", "app.acme.example", "Address of the sender no-reply@acme.example", "Subject: Confirm")
-			h.write(c.typed)
-			h.press("enter")
+			h.press(c.typed, "enter")
 			h.see(c.says)
 			if got := h.copied[len(h.copied)-1]; got != c.want {
 				t.Errorf("%s: copied %q, want %q", c.typed, got, c.want)
@@ -191,8 +186,7 @@ func TestTheCopyMenu(t *testing.T) {
 func TestAMenuOpensOnlyIfTheUserHasNotGoneOn(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.server.Fail(apitest.Silent, 1)
-		h.press("Y", "/")
-		h.write("Acme")
+		h.press("Y", "/", "Acme")
 		h.wait(time.Minute)
 		h.dontSee("Address of the sender")
 	})

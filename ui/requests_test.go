@@ -204,8 +204,7 @@ func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 			h.see(" mayfly  "+name+" ", "○ no key", "mayfly key set "+flag)
 			h.press("K")
 			h.see("> https://mail.example/v2")
-			h.write("secret-key")
-			h.press("enter", "enter")
+			h.press("secret-key", "enter", "enter")
 			h.see("There are no inboxes.", "✓ connected to mail.example")
 			want := session.Target{Profile: p.Name, BaseURL: p.BaseURL, Key: "secret-key"}
 			if n := len(h.targets); h.targets[n-1] != want {
@@ -253,9 +252,7 @@ func TestAddingAnInboxLeavesTheFocus(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.app.store.Drop(in.ID) // the service lists it
-		h.press("h", "A")
-		h.write(in.ID)
-		h.press("enter")
+		h.press("h", "A", in.ID, "enter")
 		h.see("✓ added bob@apitest.example")
 		h.selected("bob")
 		if h.app.focus != theme.Inboxes {
@@ -313,9 +310,7 @@ func TestAConnectionThatFailsIsSaid(t *testing.T) {
 		return nil, errors.New("work.example: no such host")
 	}
 	play(t, set, func(h *harness) {
-		h.press("P")
-		h.write("work")
-		h.press("enter")
+		h.press("P", "work", "enter")
 		h.see("connecting to work…")
 		h.wait(2 * time.Second)
 		h.see("! work.example: no such host")

@@ -31,14 +31,13 @@ func TestSearchingAllMessages(t *testing.T) {
 		before := strings.Join(h.text(), "\n")
 		h.press("ctrl+f")
 		h.see("Search all messages")
-		h.write("GITHUB")
+		h.press("GITHUB")
 		h.see("1 found", "GitHub · inbox-0", "Please verify your device")
 		h.press("esc")
 		if after := strings.Join(h.text(), "\n"); after != before {
 			t.Fatalf("after esc the screen is\n%s\nand was\n%s", after, before)
 		}
-		h.press("ctrl+f")
-		h.write("needle")
+		h.press("ctrl+f", "needle")
 		h.wait(10 * time.Second)
 		h.see("The parcel is a needle in a haystack.")
 		h.press("enter")
@@ -49,7 +48,7 @@ func TestSearchingAllMessages(t *testing.T) {
 		}
 		h.press("ctrl+f")
 		h.see("1 found", "Grace · inbox-2")
-		h.write("zz")
+		h.press("zz")
 		h.see("0 found", "› zz")
 	})
 }
@@ -64,8 +63,7 @@ func TestASearchReadsBodiesAndLeavesTheWatcherItsRequests(t *testing.T) {
 		h.inboxNamed("grace", time.Hour)
 	}}, func(h *harness) {
 		h.wait(time.Second)
-		h.press("ctrl+f")
-		h.write("every")
+		h.press("ctrl+f", "every")
 		known := func() (n int) {
 			for _, m := range h.app.store.Messages {
 				if m.Text != nil {
