@@ -29,9 +29,7 @@ func programs(t *testing.T, scripts map[string]string) (dir string) {
 func read(t *testing.T, path ...string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Error(err)
-	}
+	must(t, err)
 	return string(content)
 }
 
@@ -140,16 +138,12 @@ func TestTheOpenerGetsItsTargetAsOneArgument(t *testing.T) {
 		{Env{"WSL_DISTRO_NAME=Debian"}, "rundll32.exe|url.dll,FileProtocolHandler|" + target + "|"},
 		{Env{"WSL_DISTRO_NAME=Debian", "BROWSER=surf"}, "surf|" + target + "|"},
 	} {
-		if err := c.env.Open(target); err != nil {
-			t.Error(err)
-		}
+		must(t, c.env.Open(target))
 		if got := read(t, dir, "got"); got != c.want {
 			t.Errorf("%q: %q, want %q", c.env, got, c.want)
 		}
 	}
-	if err := (Env{"WSL_DISTRO_NAME=Debian"}).Open("/tmp/mail.html"); err != nil {
-		t.Error(err)
-	}
+	must(t, (Env{"WSL_DISTRO_NAME=Debian"}).Open("/tmp/mail.html"))
 	if got, want := read(t, dir, "got"), `rundll32.exe|url.dll,FileProtocolHandler|\\wsl.localhost\Debian\tmp\mail.html|`; got != want {
 		t.Errorf("a file in WSL: %q, want %q", got, want)
 	}

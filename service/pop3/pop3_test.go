@@ -375,9 +375,8 @@ func TestSlowClient(t *testing.T) {
 		c.run("RETR 1\n< +OK 1048576 octets")
 		for range 16 {
 			time.Sleep(stallTimeout / 3) // a part may need two reads
-			if _, err := io.CopyN(io.Discard, c.r, 1<<16); err != nil {
-				t.Fatal(err)
-			}
+			_, err := io.CopyN(io.Discard, c.r, 1<<16)
+			must(t, err)
 		}
 		c.run("< \n< .\nNOOP\n< +OK")
 	})

@@ -581,9 +581,7 @@ func TestLogin(t *testing.T) {
 	}
 	t.Run("net/smtp", func(t *testing.T) {
 		auth := netsmtp.PlainAuth("", "any", "thing", "127.0.0.1")
-		if err := netsmtp.SendMail(address, auth, "x@y.test", []string{"a@box.test", "b@box.test"}, []byte("Subject: x\r\n\r\ny\r\n")); err != nil {
-			t.Error(err)
-		}
+		must(t, netsmtp.SendMail(address, auth, "x@y.test", []string{"a@box.test", "b@box.test"}, []byte("Subject: x\r\n\r\ny\r\n")))
 	})
 }
 
