@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"image/color"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func crowded(b *testing.B) *app {
 	b.Cleanup(a.connection.Close)
 	a.Update(a.connection.Connect(session.Target{}, time.Now())())
 	for _, msg := range []tea.Msg{
-		tea.WindowSizeMsg{Width: 200, Height: 60}, tea.ColorProfileMsg{Profile: colorprofile.TrueColor}, tea.BackgroundColorMsg{Color: shade(false)},
+		tea.WindowSizeMsg{Width: 200, Height: 60}, tea.ColorProfileMsg{Profile: colorprofile.TrueColor}, tea.BackgroundColorMsg{Color: color.Black},
 	} {
 		a.Update(msg)
 	}

@@ -58,8 +58,8 @@ type harness struct {
 type setting struct {
 	width, height int
 	service       apitest.Options
-	profile       colorprofile.Profile // true colour when zero
-	light         bool
+	profile       colorprofile.Profile                       // true colour when zero
+	background    color.Color                                // black when nil
 	connect       func(h *harness) (*session.Service, error) // instead of the usual connection
 	config        string                                     // config.toml
 	profiles      []session.Profile
@@ -114,7 +114,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles}, Config: cfg}, h.machine(dir))
 	h.send(tea.WindowSizeMsg{Width: max(set.width, 1), Height: max(set.height, 1)})
 	h.send(tea.ColorProfileMsg{Profile: cmp.Or(set.profile, colorprofile.TrueColor)})
-	h.send(tea.BackgroundColorMsg{Color: shade(set.light)})
+	h.send(tea.BackgroundColorMsg{Color: cmp.Or[color.Color](set.background, color.Black)})
 	h.run(h.app.Init())
 	return h
 }
@@ -344,12 +344,4 @@ func (h *harness) selected(text string) {
 	if !strings.Contains(got, text) {
 		h.t.Fatalf("%q is selected, want %q:\n%s", got, text, strings.Join(h.text(), "\n"))
 	}
-}
-
-// shade is a background.
-func shade(light bool) color.Color {
-	if light {
-		return color.White
-	}
-	return color.Black
 }

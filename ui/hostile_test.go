@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -11,24 +10,25 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/ui/uitest"
 )
 
-const evil = "\x1b]0;owned\x07\x1b[2J\u009b31m\u009d8;;http://x\u009c\r\n\t\x00\x7f\u202e\u2066\u200b\ufeffend"
-
-// ours are the sequences that a frame may hold: SGR, and links of ours (OSC 8).
-var ours = regexp.MustCompile("\x1b\\[[0-9;:]*m|\x1b\\]8;[ -~]*?(\x1b\\\\|\a)")
+// evil is hostile text of characters whose width no terminal doubts.
+var evil = strings.Replace(uitest.Hostile, uitest.Joined+" ", "", 1)
 
 // checkHarmless fails when something of a mail could reach the terminal as more than text.
 func (h *harness) checkHarmless(doing string) {
 	h.t.Helper()
+	h.t.Log(doing) // shown on failure
 	v := h.app.View()
-	for _, text := range append(h.raw, v.WindowTitle, ours.ReplaceAllString(v.Content, "")) {
+	uitest.DrawLast(h.t, strings.Split(v.Content, "\n"), h.app.width)
+	for _, text := range append(h.raw, v.WindowTitle) {
 		if strings.HasPrefix(text, "\x1b]9;") {
 			text = strings.TrimSuffix(strings.TrimPrefix(text, "\x1b]9;"), "\a\a")
 		}
 		for _, r := range text {
-			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-				h.t.Fatalf("%s: %U on the screen: %q", doing, r, text)
+			if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+				h.t.Fatalf("the terminal gets %U: %q", r, text)
 			}
 		}
 	}

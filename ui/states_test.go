@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"image/color"
 	"slices"
 	"strings"
 	"testing"
@@ -138,7 +139,7 @@ var sizes = []struct{ w, h int }{{40, 12}, {80, 24}, {120, 36}, {200, 60}}
 type look struct {
 	name          string
 	width, height int
-	light         bool
+	background    color.Color          // black when nil
 	profile       colorprofile.Profile // true colour when zero
 }
 
@@ -148,7 +149,7 @@ var (
 	moreLooks = []look{
 		{name: "dark", width: 40, height: 12},
 		{name: "dark", width: 200, height: 60},
-		{name: "light", width: 120, height: 36, light: true},
+		{name: "light", width: 120, height: 36, background: color.White},
 		{name: "nocolor", width: 120, height: 36, profile: colorprofile.ASCII},
 		{name: "16", width: 80, height: 24, profile: colorprofile.ANSI},
 	}
@@ -165,7 +166,7 @@ func TestStates(t *testing.T) {
 			name := fmt.Sprintf("%s/%s-%dx%d", st.name, l.name, l.width, l.height)
 			t.Run(name, func(t *testing.T) {
 				set := st.set
-				set.width, set.height, set.light, set.profile = l.width, l.height, l.light, l.profile
+				set.width, set.height, set.background, set.profile = l.width, l.height, l.background, l.profile
 				play(t, set, func(h *harness) {
 					h.wait(200 * time.Millisecond) // what is not in view is listed too
 					if st.scene != nil {
