@@ -21,6 +21,7 @@ func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
 		h.see("Confirm your e-mail address", "✕ gone", "The inbox is gone")
 		h.press("esc", "esc")
 		h.dontSee("This message stays")
+		h.see("✕ expired 1 min ago")
 		h.press("d")
 		h.see("Take this inbox off the list?")
 		h.press("y")

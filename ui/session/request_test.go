@@ -251,7 +251,7 @@ func TestFilesOfAMessage(t *testing.T) {
 			page = string(text)
 			return func() tea.Msg { return host.Done{Err: err} }
 		})).(host.Done)
-		if got.Err != nil || !strings.Contains(page, "Hello Bob") {
+		if got.Err != nil || !strings.Contains(page, "Hello Bob") || !strings.Contains(page, "default-src 'none'") {
 			t.Errorf("a copy: %+v, %q", got, page)
 		}
 		if err := copies.Remove(); err != nil {
