@@ -226,13 +226,3 @@ func TestWhyTheReaderIsEmpty(t *testing.T) {
 		t.Errorf("without a session it says %q", got)
 	}
 }
-
-// BenchmarkDraw draws the header and the footer.
-func BenchmarkDraw(b *testing.B) {
-	a := online(b)
-	a.footer.show(outcome{level: success, text: "copied ada@mail.example", how: "OSC 52"}, now)
-	for b.Loop() {
-		a.header(nil, 200)
-		a.footer.draw(a.theme, a.table, theme.Messages, 200, now)
-	}
-}

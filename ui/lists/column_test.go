@@ -1,7 +1,6 @@
 package lists
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/dialog"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
@@ -188,18 +186,5 @@ func TestARowOfAList(t *testing.T) {
 			uitest.Draw(t, []string{b.Line(c.mark, c.spans...)}, c.w).Is(c.want)
 		}
 		uitest.Draw(t, []string{Bar{Theme: th, W: c.w}.Line(c.mark, c.spans...)}, c.w).Is(" " + strings.TrimPrefix(c.want, "▌"))
-	}
-}
-
-// BenchmarkRows lays out the rows of a list of 10,000 at its end.
-func BenchmarkRows(b *testing.B) {
-	var l dialog.List
-	l.Set(ids(10_000))
-	for n := 0; b.Loop(); n++ {
-		l.Last()
-		l.Move(-n % 100)
-		if rows := l.Rows(60, two); len(rows) != 30 {
-			b.Fatal(fmt.Sprint(len(rows), " rows"))
-		}
 	}
 }

@@ -203,19 +203,3 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkDrawInboxes draws a pane of 200 inboxes with 10,000 messages.
-func BenchmarkDrawInboxes(b *testing.B) {
-	s := openInboxes(b, 34, 56)
-	for n := range 200 {
-		s.put(fmt.Sprint("inbox-", n), "b.example")
-		s.mail(fmt.Sprint("inbox-", n), 50, 0)
-	}
-	s.send(nil)
-	th := uitest.Theme(b)
-	for b.Loop() {
-		s.Refresh()
-		s.Fit(s.Rect)
-		s.Inboxes.Draw(th, start, true)
-	}
-}

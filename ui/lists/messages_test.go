@@ -280,29 +280,3 @@ func TestHostileMail(t *testing.T) {
 		}
 	}
 }
-
-// crowded is the pane with 10,000 messages.
-func crowded(b *testing.B) *scene {
-	s := open(b, 60, 56)
-	s.listed("a", mails(10_000)...)
-	return s
-}
-
-func BenchmarkDraw(b *testing.B) {
-	s, th := crowded(b), uitest.Theme(b)
-	for n := 0; b.Loop(); n++ {
-		s.Move(1 - n%2*2)
-		s.Fit(s.Rect)
-		s.Messages.Draw(th, start, true, nil)
-	}
-}
-
-func BenchmarkFilter(b *testing.B) {
-	s := crowded(b)
-	s.StartTyping()
-	keys := uitest.Keys("sender 42 ", "ctrl+u")
-	for n := 0; b.Loop(); n++ {
-		s.Type(keys[n%len(keys)])
-		s.Refresh()
-	}
-}

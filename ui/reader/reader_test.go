@@ -454,30 +454,3 @@ func TestHitsStandOut(t *testing.T) {
 	}
 	s.draw().See("One two 日本 TWO two")
 }
-
-// large is a mail of 1 MB.
-func large() api.Message {
-	var b strings.Builder
-	for n := 0; b.Len() < 1<<20; n++ {
-		fmt.Fprintf(&b, `<p>Paragraph %d with <b>bold</b>, <a href="https://example.com/%d">a link</a> and enough words to fill a line or two of the screen.</p>`, n, n)
-	}
-	return api.Message{ID: "1", Subject: "Large", HTML: b.String()}
-}
-
-func BenchmarkDraw(b *testing.B) {
-	s := open(b, 100, 56, large())
-	for n := 0; b.Loop(); n++ {
-		s.Page(1 - n%2*2)
-		s.Draw(true, nil, start)
-	}
-}
-
-func BenchmarkSearch(b *testing.B) {
-	s := open(b, 100, 56, large())
-	s.send(uitest.Search{})
-	keys := uitest.Keys("paragraph 42", "ctrl+u")
-	for n := 0; b.Loop(); n++ {
-		s.Type(keys[n%len(keys)])
-		s.Draw(true, nil, start)
-	}
-}
