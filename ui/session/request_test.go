@@ -280,15 +280,17 @@ func TestARefreshIsAnsweredByItsOutcome(t *testing.T) {
 		{"", watch.Event{Kind: watch.Inboxes}, "refreshed just now"},
 	} {
 		ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, _ string) {
-			cmd, answer := s.Refresh(c.inboxID).Start(), "none"
-			go func() {
-				d := cmd().(host.Done)
+			cmd, told := s.Refresh(c.inboxID).Start(), make(chan host.Done, 1)
+			go func() { told <- cmd().(host.Done) }()
+			s.refreshed(c.event)
+			synctest.Wait()
+			answer := "none"
+			if len(told) > 0 {
+				d := <-told
 				if answer = d.Text; d.Err != nil {
 					answer = d.Err.Error()
 				}
-			}()
-			s.refreshed(c.event)
-			synctest.Wait()
+			}
 			if answer != c.answer {
 				t.Errorf("%q is refreshed, and %v of %q tells %q", c.inboxID, c.event.Kind, c.event.InboxID, answer)
 			}
