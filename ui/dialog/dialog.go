@@ -82,13 +82,20 @@ func (b *box) Draw(th *theme.Theme, screen []string, w int) {
 	}
 	rows := b.rows(th, w, len(screen))
 	x, y := place(rows, w, len(screen))
+	end := x + theme.Width(rows[0])
 	for n, row := range rows[:min(len(rows), len(screen)-y)] {
-		behind, end := screen[y+n], x+theme.Width(row)
-		right := ansi.TruncateLeft(behind, end, "")
-		if theme.Width(right) > w-end { // a wide character that the frame covers half of
-			right = ansi.TruncateLeft(behind, end+1, "")
+		behind := screen[y+n]
+		if end > w { // narrower than a frame
+			screen[y+n] = theme.Fit(row, w)
+			continue
 		}
-		screen[y+n] = theme.Fit(theme.Fit(ansi.Truncate(behind, x, ""), x)+row+theme.Spaces(w-end-theme.Width(right))+right, w)
+		left, right := ansi.Truncate(behind, x, ""), ansi.TruncateLeft(behind, end, "")
+		kept := theme.Width(right)
+		if kept > w-end { // a wide character that the frame covers half of
+			right = ansi.TruncateLeft(behind, end+1, "")
+			kept = theme.Width(right)
+		}
+		screen[y+n] = theme.Fit(left, x) + row + theme.Spaces(w-end-kept) + right
 	}
 }
 
