@@ -287,6 +287,17 @@ func exercise(t *testing.T, s *Store, done func(what string)) {
 		}},
 		{"a delivery", one(func(in service.Inbox) error { return deliver(ctx, s, in, "x") })},
 		{"deliveries that wait together", func() error {
+			for _, in := range inboxes { // a delivery is answered before its key is free
+				v, err := s.serverOf(ctx, in.KeyID)
+				if err != nil {
+					return err
+				}
+				await(t, "its key is free", func() bool {
+					v.deliveries.mu.Lock()
+					defer v.deliveries.mu.Unlock()
+					return !v.deliveries.storing[in.KeyID]
+				})
+			}
 			stuck := make(map[*server]*delivery) // for all keys of a server
 			for _, in := range inboxes {
 				v, err := s.serverOf(ctx, in.KeyID)
