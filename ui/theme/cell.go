@@ -152,7 +152,7 @@ func Over(rows []string, w int, layers ...Layer) {
 	canvas.Compose(uv.NewStyledString(strings.Join(rows[first:last], "\n")))
 	for _, l := range layers {
 		for n, row := range l.Rows {
-			if area := uv.Rect(l.X, l.Y+n-first, Width(row), 1); area.In(canvas.Bounds()) || area.Min.In(canvas.Bounds()) {
+			if area := uv.Rect(l.X, l.Y+n-first, Width(row), 1); area.Min.In(canvas.Bounds()) {
 				uv.NewStyledString(row).Draw(canvas, area.Intersect(canvas.Bounds()))
 			}
 		}
