@@ -30,11 +30,13 @@ type application struct {
 	address, smtp string
 }
 
-func (m *machine) openApplication() *application {
+// openApplication starts the application and waits for what it says at its start, then for its first inbox.
+func (m *machine) openApplication(notices ...string) *application {
 	m.t.Helper()
 	cmd := exec.Command(program) // it is killed at the end of the test
 	cmd.Env, cmd.Dir = m.environ, m.home
 	s := startInTerminal(m.t, cmd)
+	s.waitFor(notices...)
 	text := s.waitUntil("an address and the SMTP port", func(text string) bool {
 		return shownAddress.MatchString(text) && shownSMTP.MatchString(text)
 	})

@@ -109,8 +109,7 @@ func TestReleaseWithoutARelay(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.write(".config/mayfly/config.toml", "[relay]\nhost = 'mail.example.com:587'\nfrom = 'me@example.com'\n") // nobody is allowed
-	app := m.openApplication()
-	app.waitFor("the relay allows no address")
+	app := m.openApplication("the relay allows no address")
 	send(t, app.smtp, app.address, signup(app.address))
 	app.waitFor("Confirm your e-mail address")
 	app.typeKeys("Rqa@example.com\r")
