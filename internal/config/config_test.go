@@ -36,6 +36,23 @@ func TestProblems(t *testing.T) {
 		{"nothing", "", nil},
 		{"every setting", everySetting, nil},
 		{"dotted and inline", "ui.theme = 'dusk'\nui.mouse = false\nprofiles = {a = {base_url = 'https://a.example'}}\nkeys = {down = ['J']}\n", nil},
+		{"some in an inline table", "local = { keep = true }\nui = {}\nprofiles.work = { insecure = true }\nrelay = { host = 'mail.example.com:587' }\n", nil},
+		{"one in an inline table", "local = { smtp = '127.0.0.1:1' }\nprofiles = { \"\\u0007\" = { insecure = true } }\n", nil},
+		{"wrong in inline tables", "local = { smtp = '8.8.8.8:25', keep = 3, kept = 1 }\nprofiles = { a = { base_url = 'a.example' }, b = 5 }\nui = { theme = {}, mouse = 'x' }\n" +
+			"relay = { tls = 'ssl', tls = 'tls' }\nkeys = { down = 'ctlr+y', dwn = 'J' }\nlocal = { keep = true }\n", []string{
+			`config.toml:1: "kept" is not a setting of [local]; there are smtp, http, keep`,
+			"config.toml:1: keep takes true or false",
+			`config.toml:1: smtp takes a loopback address in quotes, such as "127.0.0.1:2525"`,
+			`config.toml:2: base_url takes an address in quotes, such as "https://api.example"`,
+			"config.toml:2: profiles.b is a table, which begins with [profiles.b]",
+			"config.toml:3: mouse takes true or false",
+			"config.toml:3: " + themeWanted,
+			"config.toml:4: relay.tls is there twice, first on line 4",
+			`config.toml:4: tls takes one of "starttls", "tls", "none"`,
+			`config.toml:5: down: there is no key "ctlr+y"; a key is written such as "c", "ctrl+y" or "f2"`,
+			`config.toml:5: no action is called "dwn"; did you mean down?`,
+			"config.toml:6: local is there twice, first on line 1",
+		}},
 		{"wrong types", "profile = 5\n[ui]\ntheme = true\n\nmouse = \"yes\"\ndownload_dir = ['a']\n[profiles.a]\ninsecure = 1\nbase_url = {}\n", []string{
 			`config.toml:1: profile takes the name of a profile in quotes, such as "work"`,
 			"config.toml:3: " + themeWanted,
@@ -160,6 +177,18 @@ func TestKeys(t *testing.T) {
 	}
 	if got := Parse("config.toml", []byte("[keys]\nanything = 'd'\n"), nil); len(got.Keys)+len(got.Problems) > 0 {
 		t.Errorf("without actions: %q, %q", got.Keys, problems(got))
+	}
+}
+
+// What an inline table has is used, even beside a mistake, and so is a table that has nothing.
+func TestInlineTables(t *testing.T) {
+	got := Parse("config.toml", []byte("profiles = { a = {}, b = { base_url = 'https://b.example', insecure = 1 } }\n"+
+		"local = { http = '127.0.0.1:1', smtp = '8.8.8.8:25', keep = 3 }\nui = { mouse = false }\n"), nil)
+	want := Default()
+	want.Profiles = map[string]Profile{"a": {}, "b": {BaseURL: "https://b.example"}}
+	want.Local.HTTP, want.UI.Mouse, want.Keys = "127.0.0.1:1", false, map[string][]string{}
+	if got.Problems = nil; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

@@ -81,22 +81,47 @@ func (r *reader) read(data []byte) {
 
 // statement decodes the statement that data begins with, and returns its length in bytes, or less when it ends on its first line.
 func (r *reader) statement(e *unstable.Node, data []byte) int {
-	var key []string
-	for it := e.Key(); it.Next(); {
-		key = append(key, string(it.Node().Data))
-	}
 	if e.Kind == unstable.KeyValue {
-		length := int(e.Raw.Offset + e.Raw.Length)
-		key = slices.Concat(r.table, key)
-		if !r.skip && !r.again(dotted(key)) && !r.decode(key, slices.Concat(r.header, data[:length])) {
-			delete(r.lines, dotted(key))
+		if !r.skip {
+			r.keyValue(r.table, r.header, e, data)
 		}
-		return length
+		return int(e.Raw.Offset + e.Raw.Length)
 	}
 	header, _, _ := bytes.Cut(data, []byte("\n"))
-	r.table, r.header = key, slices.Concat(header, []byte("\n"))
-	r.skip = !r.again("["+dotted(key)+"]") && !r.decode(key, r.header)
+	r.table, _ = names(e)
+	r.header = slices.Concat(header, []byte("\n"))
+	r.skip = !r.again("["+dotted(r.table)+"]") && !r.decode(r.table, r.header)
 	return 0
+}
+
+// names returns the names of a key, and where it ends.
+func names(e *unstable.Node) (key []string, end uint32) {
+	for it := e.Key(); it.Next(); {
+		key = append(key, string(it.Node().Data))
+		end = it.Node().Raw.Offset + it.Node().Raw.Length
+	}
+	return key, end
+}
+
+// keyValue decodes a setting of a table, which data has after the text before. An inline table is decoded as one in brackets is:
+// first the table, and then each of its settings.
+func (r *reader) keyValue(table []string, before []byte, e *unstable.Node, data []byte) {
+	key, end := names(e)
+	key = slices.Concat(table, key)
+	if r.again(dotted(key)) {
+		return
+	}
+	if _, isSetting := find(key); isSetting || e.Value().Kind != unstable.InlineTable || len(within(key)) == 0 {
+		if !r.decode(key, slices.Concat(before, data[e.Raw.Offset:e.Raw.Offset+e.Raw.Length])) {
+			delete(r.lines, dotted(key))
+		}
+		return
+	}
+	before = slices.Concat(before, data[e.Raw.Offset:end])
+	r.decode(key, slices.Concat(before, []byte(" = {}")))
+	for it := e.Value().Children(); it.Next(); {
+		r.keyValue(key, slices.Concat(before, []byte(".")), it.Node(), data)
+	}
 }
 
 // again reports a setting or table that is in the file twice.

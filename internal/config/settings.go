@@ -127,15 +127,8 @@ func (r *reader) check(value *string, valid func(string) bool, key ...string) {
 	}
 }
 
-// lineOf is the line of a key, or of the table in which it is.
-func (r *reader) lineOf(key ...string) int {
-	for n := len(key); n > 0; n-- {
-		if line := r.lines[dotted(key[:n])]; line > 0 {
-			return line
-		}
-	}
-	return 0
-}
+// lineOf is the line of a key, 0 when the file does not give it.
+func (r *reader) lineOf(key ...string) int { return r.lines[dotted(key)] }
 
 func isAddress(s string) bool {
 	u, err := url.Parse(s)
