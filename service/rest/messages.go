@@ -126,13 +126,13 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	if w.unchanged(r, etag) {
 		return nil
 	}
-	release, err := s.options.Large.Reserve(r.Context(), w.key.ID, cost)
-	if err != nil {
-		return err
-	}
-	defer release()
 	body, ok := s.answers.get(etag)
 	if !ok {
+		release, err := s.options.Large.Reserve(r.Context(), w.key.ID, cost)
+		if err != nil {
+			return err
+		}
+		defer release() // once it is sent
 		m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), summary.ID)
 		if err != nil {
 			return err
