@@ -112,14 +112,15 @@ func wantsRaw(accept []string) bool {
 }
 
 // preferredWait returns the wait preference of Prefer fields (RFC 7240, section 4.3), and whether
-// there is one. The first counts; one that is not a whole number of seconds is ignored.
+// there is one. The first counts; one that is not a whole number of seconds is ignored, one beyond 31
+// bits is cut to them.
 func preferredWait(prefer []string) (time.Duration, bool) {
 	for preference := range strings.SplitSeq(strings.Join(prefer, ","), ",") {
 		preference, _, _ = strings.Cut(preference, ";")
 		name, value, _ := strings.Cut(preference, "=")
 		if strings.EqualFold(strings.TrimSpace(name), "wait") {
 			seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
-			return time.Duration(seconds) * time.Second, err == nil
+			return time.Duration(seconds) * time.Second, err == nil || errors.Is(err, strconv.ErrRange)
 		}
 	}
 	return 0, false

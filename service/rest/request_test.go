@@ -71,6 +71,8 @@ func TestPreferredWait(t *testing.T) {
 		{[]string{"wait=0"}, 0, true},
 		{[]string{"wait=25"}, 25 * time.Second, true},
 		{[]string{"wait=2147483647"}, (1<<31 - 1) * time.Second, true},
+		{[]string{"wait=99999999999"}, (1<<31 - 1) * time.Second, true},
+		{[]string{"wait=99999999999999999999"}, (1<<31 - 1) * time.Second, true},
 		{[]string{`Wait = "25"`}, 25 * time.Second, true},
 		{[]string{"respond-async, wait=25; unit=s, wait=3"}, 25 * time.Second, true},
 		{[]string{"respond-async", "wait=25"}, 25 * time.Second, true},
