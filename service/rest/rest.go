@@ -132,6 +132,9 @@ func New(svc Service, o Options) *Server {
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if state == http.StateNew {
 				s.unused.Store(c, nil)
+				if s.draining.Err() != nil { // Shutdown may have missed it
+					_ = c.Close()
+				}
 			} else {
 				s.unused.Delete(c)
 			}
@@ -139,7 +142,6 @@ func New(svc Service, o Options) *Server {
 		DisableGeneralOptionsHandler: true, // its answer lacks the envelope
 		ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
-	s.http.RegisterOnShutdown(s.closeUnused)
 	return s
 }
 
@@ -155,6 +157,7 @@ func (s *Server) Serve(l net.Listener) error {
 // the context ends first, the remaining connections are closed in the middle of their requests.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain()
+	s.closeUnused()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, s.http.Close())

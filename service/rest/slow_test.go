@@ -278,6 +278,40 @@ func TestLongPollEndsAtOnce(t *testing.T) {
 	})
 }
 
+// lateConn is a listener that accepts a connection as it closes.
+type lateConn struct {
+	pipes
+	accepted *bool
+}
+
+func (l lateConn) Accept() (net.Conn, error) {
+	<-l.closed
+	if *l.accepted {
+		return nil, net.ErrClosed
+	}
+	*l.accepted = true
+	time.Sleep(time.Second)
+	_, server := net.Pipe()
+	return server, nil
+}
+
+// A shutdown does not wait for the request of a connection that was accepted meanwhile.
+func TestShutdownWaitsForNoRequestToCome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := rest.New(inMemory{}, rest.Options{})
+		served := make(chan error)
+		go func() { served <- s.Serve(lateConn{pipes{closed: make(chan struct{})}, new(bool)}) }()
+		synctest.Wait()
+		start := time.Now()
+		must(t, s.Shutdown(t.Context()))
+		must(t, <-served)
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
 // An idle connection is closed eventually.
 func TestIdleConnectionIsClosed(t *testing.T) {
 	t.Parallel()
