@@ -40,6 +40,7 @@ type Server struct {
 
 	doors    []door
 	webhooks *webhook.Sender // nil if there are none
+	metrics  *http.Server    // nil if there are none
 	admin    *adminSocket    // nil for a database
 
 	listeners map[string]net.Listener // by protocol
@@ -59,6 +60,9 @@ type door struct {
 	serve    func(net.Listener) error
 	stop     func(context.Context) error
 }
+
+// stopsLater is for a door that something else stops.
+func stopsLater(context.Context) error { return nil }
 
 // failureTimeout bounds the shutdown after a part has failed.
 const failureTimeout = 10 * time.Second
@@ -184,7 +188,7 @@ func (s *Server) newServers() (err error) {
 	s.doors = []door{
 		{"HTTP", api.Serve, api.Shutdown},
 		{"SMTP", mail.Serve, mail.Shutdown},
-		{"SMTPS", mail.ServeTLS, func(context.Context) error { return nil }}, // it stops with SMTP
+		{"SMTPS", mail.ServeTLS, stopsLater}, // with SMTP
 	}
 	if s.listeners["POP3"] != nil {
 		o := c.pop3Options()
@@ -193,8 +197,8 @@ func (s *Server) newServers() (err error) {
 		s.doors = append(s.doors, door{"POP3", box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
 	}
 	if s.listeners["metrics"] != nil {
-		metrics := newMetricsServer(registry, s.store, s.webhooks, s.log)
-		s.doors = append(s.doors, door{"metrics", func(l net.Listener) error { return ignoreClosed(metrics.Serve(l)) }, func(context.Context) error { return metrics.Close() }})
+		s.metrics = newMetricsServer(registry, s.store, s.webhooks, s.log)
+		s.doors = append(s.doors, door{"metrics", func(l net.Listener) error { return ignoreClosed(s.metrics.Serve(l)) }, stopsLater})
 	}
 	s.doors = slices.DeleteFunc(s.doors, func(d door) bool { return s.listeners[d.protocol] == nil })
 	return nil
@@ -375,6 +379,9 @@ func (s *Server) stop(ctx context.Context) error {
 	stopping.Wait()
 	if s.webhooks != nil {
 		s.webhooks.Shutdown(ctx)
+	}
+	if s.metrics != nil {
+		errs = append(errs, s.metrics.Close())
 	}
 	s.stopRun()
 	if s.admin != nil {

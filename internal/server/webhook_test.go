@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/smtp"
@@ -191,6 +192,43 @@ func TestAReceiverThatHangs(t *testing.T) {
 	if !strings.Contains(log.String(), "webhooks are lost") || !strings.Contains(log.String(), "count=20") || strings.Contains(log.String(), "hidden") {
 		t.Errorf("the log is %s", &log)
 	}
+}
+
+// The metrics can be read until the last webhook is sent.
+func TestMetricsOfAServerThatStops(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.Metrics = "127.0.0.1:0"
+	withWebhooks(t, &c)
+	requested, answer := make(chan bool), make(chan bool)
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		requested <- true
+		<-answer
+	}))
+	t.Cleanup(receiver.Close)
+	c.WebhookURL = receiver.URL
+	s := start(t, c)
+	_, in := newInbox(t, s)
+	must(t, send(s.SMTPAddr(), in.Address, "told"))
+	<-requested
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Shutdown(context.Background()) }()
+	for _, addr := range []string{s.HTTPAddr(), s.SMTPAddr()} {
+		for refused := false; !refused; time.Sleep(10 * time.Millisecond) {
+			conn, err := net.Dial("tcp", addr)
+			if refused = err != nil; !refused {
+				conn.Close()
+			}
+		}
+	}
+	resp, err := http.Get("http://" + s.MetricsAddr() + "/metrics")
+	if err != nil {
+		t.Error(err)
+	} else {
+		resp.Body.Close()
+	}
+	close(answer)
+	must(t, <-stopped)
 }
 
 func TestWebhookSecretFile(t *testing.T) {
