@@ -138,28 +138,17 @@ func (s *running) start(ctx context.Context, o Options) error {
 		return errors.Join(err, http.Close())
 	}
 	e := addresses{HTTP: http.Addr().String(), SMTP: smtp.Addr().String(), PID: os.Getpid()}
-	s.server, err = server.Start(ctx, server.Config{
-		HTTPListener: http,
-		SMTPListener: smtp,
-		Store:        o.StoreDir(),
-		StoreMemory:  16 << 20, // bursts on one machine need no more
-		Domains:      []string{server.Domain},
-		LocalOnly:    true,
-		CatchAll:     true,
-		KeyFile:      filepath.Join(o.StoreDir(), "api-key"),
-		Unlimited:    true,
-		SMTPAuthAny:  true,
-		Relay:        o.Relay,
-		Log:          s.log,
-		Control: func(key string) nethttp.Handler {
-			s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), State{
-				BaseURL: "http://" + e.HTTP, Key: key, SMTPAddr: e.SMTP, PID: e.PID, Version: o.Version,
-				LogFile: o.LogFile, HTTPMoved: httpMoved, SMTPMoved: smtpMoved, Kept: o.Keep,
-			})
-			return s.life.handler()
-		},
-	})
-	if err != nil {
+	c := server.Private()
+	c.InMemory, c.Store, c.KeyFile = false, o.StoreDir(), filepath.Join(o.StoreDir(), "api-key")
+	c.HTTPListener, c.SMTPListener, c.Relay, c.Log = http, smtp, o.Relay, s.log
+	c.Control = func(key string) nethttp.Handler {
+		s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), State{
+			BaseURL: "http://" + e.HTTP, Key: key, SMTPAddr: e.SMTP, PID: e.PID, Version: o.Version,
+			LogFile: o.LogFile, HTTPMoved: httpMoved, SMTPMoved: smtpMoved, Kept: o.Keep,
+		})
+		return s.life.handler()
+	}
+	if s.server, err = server.Start(ctx, c); err != nil {
 		return fmt.Errorf("starting the local service: %w", err)
 	}
 	if err := o.saveAddresses(e); err != nil {
