@@ -4,7 +4,6 @@ package term
 
 import (
 	"context"
-	"os/exec"
 	"runtime"
 )
 
@@ -27,7 +26,7 @@ func (e Env) systemClipboard() func(context.Context, string) error {
 		return helper("pbcopy")
 	}
 	for _, h := range copyHelpers {
-		if _, err := exec.LookPath(h.command[0]); err == nil && e.Getenv(h.variable) != "" {
+		if e.Getenv(h.variable) != "" && installed(h.command[0]) {
 			return helper(h.command[0], h.command[1:]...)
 		}
 	}
