@@ -193,8 +193,9 @@ func (r *Registry) write(path string, v record, over time.Time) error {
 	if err := files.Write(path, content); err != nil {
 		return err
 	}
+	err = os.Chtimes(path, over, over)
 	r.pruning.Do(r.prune)
-	return os.Chtimes(path, over, over)
+	return err
 }
 
 // Put adds inboxes, or replaces those with the same ID. An inbox without a label keeps the one it has.

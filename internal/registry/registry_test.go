@@ -178,6 +178,17 @@ func TestWhatIsOverIsForgottenAfterAWhile(t *testing.T) {
 	})
 }
 
+// A file has its time before others are looked at, which takes a while.
+func TestAFileHasItsTimeAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	over := inbox("a")
+	over.ExpiresAt = time.Now().Add(-2 * registry.Kept)
+	must(t, registry.Open(dir, "default", base).Put(over)) // which prunes
+	if left := files(t, dir); len(left) != 0 {
+		t.Errorf("what was over when it was kept is still there: %v", left)
+	}
+}
+
 // Files that are damaged count as none, and are replaced.
 func TestDamagedFilesBesideAnInbox(t *testing.T) {
 	dir := t.TempDir()
