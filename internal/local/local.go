@@ -49,8 +49,8 @@ type Options struct {
 	Linger     time.Duration // how long to run on after the last client; default: DefaultLinger
 }
 
-// StoreDir is the directory of the local service's store, for [mayfly/server.OpenAdmin].
-func (o Options) StoreDir() string { return filepath.Join(o.DataDir, "store") }
+// storeDir is the directory of the local service's store.
+func (o Options) storeDir() string { return filepath.Join(o.DataDir, "store") }
 
 // makeDir makes the folder. One that is there must be this user's: with another's HOME, as root has
 // with some versions of sudo, the service would take over the mail of that user.
@@ -301,7 +301,7 @@ func (o Options) request(ctx context.Context, request string) (answer io.ReadClo
 		return nil, err
 	}
 	req.Close = true
-	resp, err := server.ControlClient(o.StoreDir()).Do(req)
+	resp, err := server.ControlClient(o.storeDir()).Do(req)
 	switch {
 	case err != nil:
 		return nil, errNoAnswer

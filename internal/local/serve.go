@@ -139,7 +139,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 	}
 	e := addresses{HTTP: http.Addr().String(), SMTP: smtp.Addr().String(), PID: os.Getpid()}
 	c := server.Private()
-	c.InMemory, c.Store, c.KeyFile = false, o.StoreDir(), filepath.Join(o.StoreDir(), "api-key")
+	c.InMemory, c.Store, c.KeyFile = false, o.storeDir(), filepath.Join(o.storeDir(), "api-key")
 	c.HTTPListener, c.SMTPListener, c.Relay, c.Log = http, smtp, o.Relay, s.log
 	c.Control = func(key string) nethttp.Handler {
 		s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), State{
