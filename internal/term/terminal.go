@@ -16,8 +16,8 @@ import (
 	"golang.org/x/term"
 )
 
-// FD returns the file descriptor of the terminal that stream is.
-func FD(stream any) (fd int, ok bool) {
+// descriptor returns the file descriptor of the terminal that stream is.
+func descriptor(stream any) (fd int, ok bool) {
 	f, ok := stream.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0, false
@@ -27,7 +27,7 @@ func FD(stream any) (fd int, ok bool) {
 
 // Is reports whether stream is a terminal.
 func Is(stream any) bool {
-	_, ok := FD(stream)
+	_, ok := descriptor(stream)
 	return ok
 }
 
@@ -35,7 +35,7 @@ func Is(stream any) bool {
 // background, the kernel stops a process that reads from the terminal or changes its settings, and
 // what is drawn gets in the way of what is in the foreground.
 func Foreground(stream any) bool {
-	fd, ok := FD(stream)
+	fd, ok := descriptor(stream)
 	if !ok {
 		return false
 	}
@@ -47,7 +47,7 @@ func Foreground(stream any) bool {
 // background, the kernel stops it until the shell's fg. Settings that are read before are those that
 // the shell needs for its own line, not those to go back to.
 func AwaitForeground(stream any) error {
-	if fd, ok := FD(stream); ok {
+	if fd, ok := descriptor(stream); ok {
 		if _, background := foreground(fd); background {
 			return drain(fd)
 		}
@@ -63,7 +63,7 @@ type Size struct {
 
 // SizeOf returns the size of the terminal that stream is, the zero Size when it is none.
 func SizeOf(stream any) Size {
-	fd, ok := FD(stream)
+	fd, ok := descriptor(stream)
 	if !ok {
 		return Size{}
 	}
@@ -76,7 +76,7 @@ func SizeOf(stream any) Size {
 //
 // In the background, Raw stops this process until it is in the foreground: see [AwaitForeground].
 func Raw(ctx context.Context, in io.Reader) (io.ReadCloser, error) {
-	fd, ok := FD(in)
+	fd, ok := descriptor(in)
 	if !ok {
 		return nil, errors.New("there is no terminal to read keys from")
 	}
