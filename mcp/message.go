@@ -284,7 +284,7 @@ func page[T any](list []T, limit int) []T {
 	return list
 }
 
-// words is a duration as people say it, rounded to one unit.
+// words is a duration as people say it, rounded to one unit, days down.
 func words(d time.Duration) string {
 	d = max(d, 0).Round(time.Second)
 	for _, u := range []struct {
