@@ -152,7 +152,7 @@ func BenchmarkLongPolls(b *testing.B) {
 		must(b, err)
 		defer c.Close()
 		conns[i] = c
-		hold(b, c, host, key, in.path()+"/messages", "*")
+		startPoll(b, c, host, key, in.path()+"/messages", "*")
 	}
 	for srv.server.LongPolls() < n {
 		runtime.Gosched()
@@ -165,7 +165,7 @@ func BenchmarkLongPolls(b *testing.B) {
 	defer c.Close()
 	r := bufio.NewReader(c)
 	for b.Loop() {
-		hold(b, c, host, key, in.path()+"/messages?limit=1", "*")
+		startPoll(b, c, host, key, in.path()+"/messages?limit=1", "*")
 		for srv.server.LongPolls() < n+1 {
 			runtime.Gosched()
 		}
@@ -177,7 +177,7 @@ func BenchmarkLongPolls(b *testing.B) {
 	b.ReportMetric(cost, "bytes/request")
 }
 
-func hold(b *testing.B, c net.Conn, host, key, path, etag string) {
+func startPoll(b *testing.B, c net.Conn, host, key, path, etag string) {
 	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nIf-None-Match: %s\r\nPrefer: wait=60\r\n\r\n", path, host, key, etag)
 	must(b, err)
 }

@@ -253,7 +253,7 @@ func TestLongPollEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	slowly(t, inMemory{}, rest.Options{MaxLongPollsPerKey: 1}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
-		hold := func() net.Conn {
+		startPoll := func() net.Conn {
 			c := dial()
 			write(t, c, longPoll)
 			synctest.Wait()
@@ -262,12 +262,12 @@ func TestLongPollEndsAtOnce(t *testing.T) {
 			}
 			return c
 		}
-		must(t, hold().Close())
+		must(t, startPoll().Close())
 		synctest.Wait()
 		if n := s.LongPolls(); n != 0 {
 			t.Fatalf("%d requests wait for a client that has left", n)
 		}
-		c := hold()
+		c := startPoll()
 		defer c.Close()
 		go s.Shutdown(t.Context())
 		wantStatus(t, c, "304")
