@@ -190,6 +190,23 @@ func TestConnectingIsTriedAgain(t *testing.T) {
 	}
 }
 
+func TestALaterAttemptIsMentionedToo(t *testing.T) {
+	set, takes := setting{width: 80, height: 24}, 500*time.Millisecond
+	set.connect = func(*harness) (*session.Service, error) {
+		time.Sleep(takes)
+		return nil, api.ErrUnavailable
+	}
+	play(t, set, func(h *harness) {
+		h.wait(time.Second)
+		h.see("✕ offline", "Next try in 2 s")
+		takes = 8 * time.Second
+		h.wait(5 * time.Second)
+		h.see("○ starting", "Starting…")
+		h.wait(6 * time.Second)
+		h.see("✕ offline", "The service is unavailable")
+	})
+}
+
 func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 	for _, p := range []session.Profile{{BaseURL: "https://mail.example/v2"}, {Name: "work", BaseURL: "https://mail.example/v2"}} {
 		set := setting{width: 80, height: 24, start: p}

@@ -25,7 +25,9 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	case tickMsg:
 		a.ticking = false
 		a.prune(a.now)
-		return a.connection.Retry(a.now)
+		if cmd := a.connection.Retry(a.now); cmd != nil {
+			return tea.Batch(cmd, redrawIn(startDelay))
+		}
 	case redrawMsg:
 	case rested:
 		return a.onRest(msg)
