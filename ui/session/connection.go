@@ -88,6 +88,7 @@ type Connected struct {
 	Seen    map[string]registry.Seen
 	Err     error
 	attempt uint64
+	target  Target
 	saved   Profile // the profile that was to be saved; the zero value for none
 	saveErr error
 }
@@ -118,7 +119,7 @@ func (c *Connection) Connect(t Target, now time.Time) tea.Cmd {
 
 // open opens a session and lists its inboxes.
 func (c *Connection) open(t Target, attempt uint64) Connected {
-	m := Connected{attempt: attempt}
+	m := Connected{attempt: attempt, target: t}
 	service, err := c.options.Connect(c.ctx, t)
 	if err != nil {
 		m.Err = err
@@ -218,7 +219,8 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	case change == Again && !c.Working():
 		cmds = append(cmds, done(host.Done{Text: "started the local service again"}))
 	}
-	c.Session, c.Target, c.state = m.Session, c.asked, state{phase: connected, since: now}
+	c.Target, c.asked = m.target, m.target
+	c.Session, c.state = m.Session, state{phase: connected, since: now}
 	if m.Err != nil {
 		c.state.phase, c.state.err = failing, m.Err
 	}

@@ -270,6 +270,26 @@ func TestAServiceThatShutsDown(t *testing.T) {
 	})
 }
 
+func TestAServiceThatEndsWhileAnotherIsConnectedTo(t *testing.T) {
+	for _, ends := range []Lost{{}, {Stopped: true}} { // neither begins an attempt of its own
+		play(t, func(s *scene) {
+			s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+			b := s.Connect(Target{BaseURL: "b"}, time.Now())
+			s.Lose(ends, time.Now())
+			if change := s.use(b); change != Other || s.Session.Name != "b" || s.Target.BaseURL != "b" {
+				t.Errorf("%+v: it is %v, the session with %s, the target %+v", ends, change, s.Session.Name, s.Target)
+			}
+			time.Sleep(time.Minute)
+			if s.use(s.Lose(Lost{}, time.Now())); s.Session.Name != "b" || !s.Working() {
+				t.Errorf("%+v: when that ends too, it connects to %s", ends, s.Session.Name)
+			}
+			if s.use(s.Refresh("", 0, time.Now()).Start()); s.Session.Name != "b" {
+				t.Errorf("%+v: trying again tries %s", ends, s.Session.Name)
+			}
+		})
+	}
+}
+
 func TestAServiceThatTheUserEnds(t *testing.T) {
 	play(t, func(s *scene) {
 		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
