@@ -102,9 +102,10 @@ func sanitizer(images []InlineImage) *bluemonday.Policy {
 	for _, i := range images {
 		src := "data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Content)
 		if dataImage.MatchString(src) {
-			embedded[strings.ToLower(strings.Trim(i.ContentID, "<>"))] = strings.TrimPrefix(src, "data:")
+			embedded[strings.ToLower(i.ContentID)] = strings.TrimPrefix(src, "data:")
 		}
 	}
+	image := func(u *url.URL) string { return embedded[strings.ToLower(strings.TrimPrefix(u.String(), "cid:"))] }
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "div", "span", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "b", "strong", "i", "em", "u", "s",
 		"small", "sub", "sup", "code", "pre", "blockquote", "center", "ul", "ol", "li", "dl", "dt", "dd",
@@ -116,10 +117,10 @@ func sanitizer(images []InlineImage) *bluemonday.Policy {
 	p.AllowAttrs("alt", "title").OnElements("img", "a")
 	p.AllowAttrs("src").Matching(source).OnElements("img")
 	p.AllowURLSchemeWithCustomPolicy("data", func(u *url.URL) bool { return dataImage.MatchString(u.String()) })
-	p.AllowURLSchemeWithCustomPolicy("cid", func(u *url.URL) bool { return embedded[strings.ToLower(u.Opaque)] != "" })
+	p.AllowURLSchemeWithCustomPolicy("cid", func(u *url.URL) bool { return image(u) != "" })
 	p.RewriteSrc(func(u *url.URL) {
 		if u.Scheme == "cid" {
-			*u = url.URL{Scheme: "data", Opaque: embedded[strings.ToLower(u.Opaque)]}
+			*u = url.URL{Scheme: "data", Opaque: image(u)}
 		}
 	})
 	p.AllowAttrs("href").OnElements("a")

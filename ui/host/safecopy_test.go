@@ -50,7 +50,7 @@ func testMail(target string) SafeCopy {
 	return SafeCopy{
 		Subject: `Hello <script>alert(1)</script>`, From: "a@b.example", To: "ada@mayfly.test",
 		HTML:   strings.ReplaceAll(hostile, "TARGET", target),
-		Images: []InlineImage{{ContentID: "<logo>", Type: "image/png", Content: logo}},
+		Images: []InlineImage{{ContentID: "logo", Type: "image/png", Content: logo}},
 	}
 }
 
@@ -64,6 +64,19 @@ func TestWhatIsKept(t *testing.T) {
 	for _, bad := range []string{"<script", "onload", "onerror", "javascript:", "<iframe", "<form", "<meta http-equiv=\"refresh", "url(", "srcset", "ping=", "svg", "<base", "<link"} {
 		if strings.Contains(strings.ReplaceAll(page, "script&gt;", ""), bad) {
 			t.Errorf("the copy has %q", bad)
+		}
+	}
+}
+
+func TestImagesAreFoundByAnyContentID(t *testing.T) {
+	m := testMail("tracker.example")
+	for _, c := range []struct{ id, src string }{
+		{"a@x", "cid:a@x"}, {"a#b@x", "cid:a#b@x"}, {"a?b@x", "cid:a?b@x"}, {"a?b#c@x", "cid:A?b#C@x"},
+	} {
+		m.Images[0].ContentID = c.id
+		m.HTML = `<img src="` + c.src + `" alt="it">`
+		if page := SafePage(m); !strings.Contains(page, `<img src="data:image/png;base64,`+pixel+`" alt="it">`) {
+			t.Errorf("%s: the copy is\n%s", c.src, page)
 		}
 	}
 }
