@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/internal/registry"
@@ -256,6 +258,8 @@ func TestADialogStaysOpenWhenTheServiceChanges(t *testing.T) {
 		h.see("Delete this inbox?")
 		h.press("y")
 		h.see("ada@apitest.example is no longer on the list")
+		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
+		h.see("ada@apitest.example…longer on the list")
 		if slices.ContainsFunc(h.server.Requests(), func(r apitest.Request) bool { return strings.Contains(r.Path, id) }) {
 			t.Error("an inbox of the service before was asked for")
 		}

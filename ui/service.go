@@ -219,7 +219,7 @@ func (a *app) deleteInboxes(ids []string, what string) tea.Cmd {
 	if ids = a.store.Listed(ids); len(ids) > 0 {
 		return a.request(a.session().Delete(ids, what))
 	}
-	a.note(what + " is no longer on the list")
+	a.footer.show(outcome{text: what + " is no longer on the list", endMatters: true}, a.now)
 	return nil
 }
 
