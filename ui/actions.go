@@ -8,7 +8,6 @@ import (
 
 	"mayfly/api"
 	"mayfly/internal/config"
-	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/lists"
@@ -130,9 +129,7 @@ func actions(commands []config.Command) []*action {
 				a.noteEither(a.autocopy, "Autocopy: new codes are copied at once", "No autocopy")
 			})},
 		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Group: ofMessage, Keys: []string{"Y"}, Where: anywhere, Why: (*app).needMessage,
-			Run: func(a *app) tea.Cmd {
-				return a.read(func(m *message.Message, address string) func() tea.Cmd { return a.copyMenu(m, address) })
-			}},
+			Run: func(a *app) tea.Cmd { return a.read(a.copyMenu) }},
 		{ID: "pipe", Title: "Pipe the message to a command", Group: ofMessage, Keys: []string{"|"}, Where: anywhere, Why: (*app).needMessage, Run: (*app).pipe},
 		{ID: "edit", Title: "Open the message in your editor", Group: ofMessage, Keys: []string{"e"}, Where: anywhere, Why: (*app).needMessage, Run: (*app).edit},
 	}, configured(commands), []*action{

@@ -86,6 +86,14 @@ func (a *app) nameOf(m *store.Message) string {
 	return m.InboxID
 }
 
+// addressOf is the address of the inbox of a message, "" if that is not listed.
+func (a *app) addressOf(m *store.Message) string {
+	if i := a.store.Inboxes[m.InboxID]; i != nil {
+		return i.Email
+	}
+	return ""
+}
+
 // reading reports whether the user has gone into the open message, so that it stays whatever arrives.
 func (a *app) reading() bool {
 	return a.reader.Reading() && (a.focus == theme.Reader || a.reader.Scrolled())

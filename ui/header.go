@@ -1,12 +1,12 @@
 package ui
 
 import (
-	"net"
 	"strconv"
 	"strings"
 	"time"
 
 	"mayfly/api/watch"
+	"mayfly/internal/sockets"
 	"mayfly/ui/lists"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
@@ -26,12 +26,12 @@ func (a *app) header(path []string, w int) string {
 	if path != nil && a.session() != nil {
 		lefts = []string{" " + a.drawPath(path, w >= namedPath)}
 	}
-	vitals := a.vitals()
+	vitals := append(a.vitals(), a.pulse(againIn))
 	var rights []string
 	for n := range vitals {
-		rights = append(rights, strings.Join(append(vitals[n:], a.pulse(againIn)), a.theme.Faint.On(" · "))+" ")
+		rights = append(rights, strings.Join(vitals[n:], a.theme.Faint.On(" · "))+" ")
 	}
-	rights = append(rights, a.pulse(againIn)+" ", a.pulse(" ")+" ")
+	rights = append(rights, a.pulse(" ")+" ")
 	for _, left := range lefts {
 		for _, right := range rights {
 			if theme.Width(left)+theme.Width(right)+2 <= w {
@@ -49,13 +49,10 @@ func (a *app) serviceForms() []string {
 	if a.session() == nil || a.session().SMTPAddr == "" {
 		return []string{name}
 	}
-	var forms []string
-	address := a.session().SMTPAddr
-	host, port, _ := net.SplitHostPort(address)
-	for _, short := range []string{address, ":" + port} {
-		if short == address || net.ParseIP(host).IsLoopback() {
-			forms = append(forms, name+th.Dim.On(" · SMTP ")+th.Text.On(short))
-		}
+	address, smtp := a.session().SMTPAddr, name+th.Dim.On(" · SMTP ")
+	forms := []string{smtp + th.Text.On(address)}
+	if sockets.IsLoopbackAddress(address) {
+		forms = append(forms, smtp+th.Text.On(address[strings.LastIndex(address, ":"):]))
 	}
 	return append(forms, name)
 }

@@ -43,11 +43,7 @@ func (a *app) showMessage(key string, find []string) tea.Cmd {
 
 // present shows a message in the reader: at once if it is cached, otherwise once it is fetched.
 func (a *app) present(m *store.Message) tea.Cmd {
-	email := ""
-	if i := a.store.Inboxes[m.InboxID]; i != nil {
-		email = i.Email
-	}
-	a.reader.Open(m, email, time.Now())
+	a.reader.Open(m, a.addressOf(m), a.now)
 	a.layOut() // so that it is laid out for the width that it gets
 	if opened := a.store.Opened.Get(m.Key); opened != nil {
 		a.reader.Show(opened, m.Findings)
@@ -203,10 +199,8 @@ func (a *app) compare() tea.Cmd {
 // read reads the message with its raw form. Prepare gets it and the address of its inbox in the command; what
 // it returns is done unless the user has gone on to something else.
 func (a *app) read(prepare func(m *message.Message, address string) (do func() tea.Cmd)) tea.Cmd {
-	m, address := a.message(), ""
-	if i := a.store.Inboxes[m.InboxID]; i != nil {
-		address = i.Email
-	}
+	m := a.message()
+	address := a.addressOf(m)
 	return a.request(a.session().Read("reading the message", func(read ...*message.Message) func() tea.Cmd {
 		return prepare(read[0], address)
 	}, a.source(m)))

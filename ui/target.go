@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -148,7 +147,7 @@ func (a *app) origin(m *store.Message) string {
 		return ""
 	}
 	text := " from " + m.Sender
-	if age := theme.Age(time.Since(m.Received)); age != "now" {
+	if age := theme.Age(a.now.Sub(m.Received)); age != "now" {
 		text += ", " + age + " ago"
 	}
 	return text
