@@ -121,7 +121,7 @@ func (s *screen) Fit(w, h int) {
 	if !again {
 		return
 	}
-	s.rows = rowsOf(s.parts[s.part], w, w >= besideFrom, s.unfold)
+	s.rows = rowsOf(s.parts[s.part], w, s.unfold)
 	s.pager.SetLines(slices.Repeat([]string{" "}, len(s.rows)))
 	s.show()
 }
@@ -253,11 +253,11 @@ type layout struct {
 	change int // that is being laid out
 }
 
-// rowsOf lays out a part for w cells. Beside, the older message is on the left and the newer one on
-// the right; unfold shows the passages that are equal in full.
-func rowsOf(p part, w int, beside, unfold bool) []row {
-	l := layout{width: max(1, w-3), beside: beside, change: -1}
-	if beside {
+// rowsOf lays out a part for w cells. Where there is room, the older message is on the left and the newer
+// one on the right; unfold shows the passages that are equal in full.
+func rowsOf(p part, w int, unfold bool) []row {
+	l := layout{width: max(1, w-3), beside: w >= besideFrom, change: -1}
+	if l.beside {
 		l.width = max(1, (w-1-5)/2)
 	}
 	if p.changes == 0 {

@@ -89,13 +89,8 @@ func (b *box) Draw(th *theme.Theme, screen []string, w int) {
 			screen[y+n] = theme.Fit(row, w)
 			continue
 		}
-		left, right := ansi.Truncate(behind, x, ""), ansi.TruncateLeft(behind, end, "")
-		kept := theme.Width(right)
-		if kept > w-end { // a wide character that the frame covers half of
-			right = ansi.TruncateLeft(behind, end+1, "")
-			kept = theme.Width(right)
-		}
-		screen[y+n] = theme.Fit(left, x) + row + theme.Spaces(w-end-kept) + right
+		left, right := ansi.Truncate(behind, x, ""), theme.Tail(behind, w, w-end)
+		screen[y+n] = theme.Fit(left, x) + row + theme.Spaces(w-end-theme.Width(right)) + right
 	}
 }
 

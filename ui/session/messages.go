@@ -53,7 +53,7 @@ func (s *Session) Prefetch(m *store.Message) tea.Cmd {
 
 func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, prepare func(*render.Mail)) tea.Cmd {
 	key, inboxID, summary := m.Key, m.InboxID, m.Summary
-	return s.request(func(ctx context.Context) tea.Msg {
+	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
 		out := Opened{origin: origin{s}, Key: key, Generation: generation}
 		out.Message, out.Err = s.fetch(ctx, c, inboxID, summary)
 		if out.Err == nil {
@@ -99,7 +99,7 @@ func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 	if m == nil {
 		return nil
 	}
-	return s.request(func(ctx context.Context) tea.Msg {
+	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
 		out := RawFetched{origin: origin{s}, Key: key}
 		out.Message, out.Err = m.WithRaw(ctx, s.Client)
 		switch {
@@ -187,9 +187,7 @@ const sendOnTimeout = 100 * time.Second
 func (s *Session) SendOn(inboxID, id, to string) Request {
 	shown := render.Clean(to)
 	return Request{What: "sending it to " + shown, Start: func() tea.Cmd {
-		return func() tea.Msg {
-			ctx, cancel := context.WithTimeout(s.ctx, sendOnTimeout)
-			defer cancel()
+		return s.request(sendOnTimeout, func(ctx context.Context) tea.Msg {
 			err := s.Client.Release(ctx, inboxID, id, []string{to})
 			switch {
 			case errors.Is(err, api.ErrUnsupported) && s.Local:
@@ -198,7 +196,7 @@ func (s *Session) SendOn(inboxID, id, to string) Request {
 				err = errors.New("this service has no relay; only its operator can set one up")
 			}
 			return host.Done{Text: "sent to " + shown, EndMatters: true, Err: err}
-		}
+		})
 	}}
 }
 
@@ -323,7 +321,7 @@ func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.
 	for n, m := range messages {
 		bodies[n] = body{m.Key, m.InboxID, m.Summary, opened.Get(m.Key)}
 	}
-	return s.request(func(ctx context.Context) tea.Msg {
+	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
 		out := TextsRead{origin: origin{s}}
 		began := time.Now()
 		for _, b := range bodies {

@@ -136,12 +136,10 @@ func (s *Session) SendSample(to string) Request {
 	return Request{What: "sending a sample", Start: func() tea.Cmd {
 		n := s.samples
 		s.samples++
-		return func() tea.Msg {
-			ctx, cancel := context.WithTimeout(s.ctx, sampleTimeout)
-			defer cancel()
+		return s.request(sampleTimeout, func(ctx context.Context) tea.Msg {
 			sender, err := host.SendSample(ctx, s.SMTPAddr, to, n)
 			return host.Done{Text: "sent “" + sender + "” by SMTP", Err: err}
-		}
+		})
 	}}
 }
 

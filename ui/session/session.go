@@ -199,7 +199,7 @@ func (s *Session) Refresh(id string) Request {
 		answer := make(chan error, 1)
 		s.refresh = refresh{id, answer}
 		s.Watcher.Refresh(id)
-		return s.request(func(ctx context.Context) tea.Msg {
+		return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
 			select {
 			case err := <-answer:
 				return host.Done{Text: "refreshed just now", Err: err}
@@ -227,13 +227,13 @@ func (s *Session) refreshed(e watch.Event) {
 
 // ask is a request in one step, which may take requestTimeout.
 func (s *Session) ask(what string, do func(ctx context.Context) tea.Msg) Request {
-	return Request{What: what, Start: func() tea.Cmd { return s.request(do) }}
+	return Request{What: what, Start: func() tea.Cmd { return s.request(requestTimeout, do) }}
 }
 
-// request runs do in a command, for at most requestTimeout.
-func (s *Session) request(do func(ctx context.Context) tea.Msg) tea.Cmd {
+// request runs do in a command, for at most limit.
+func (s *Session) request(limit time.Duration, do func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(s.ctx, requestTimeout)
+		ctx, cancel := context.WithTimeout(s.ctx, limit)
 		defer cancel()
 		return do(ctx)
 	}

@@ -81,11 +81,11 @@ func CutStart(s string, w int) string {
 	if w < 2 {
 		return ""
 	}
-	return Ellipsis + tail(s, n, w-1)
+	return Ellipsis + Tail(s, n, w-1)
 }
 
-// tail is the last w of the n cells of s, or one less if a wide character would be cut in half.
-func tail(s string, n, w int) string {
+// Tail is the last w of the n cells of s, or one less if a wide character would be cut in half.
+func Tail(s string, n, w int) string {
 	end := ansi.TruncateLeft(s, n-w, "")
 	if Width(end) > w {
 		end = ansi.TruncateLeft(s, n-w+1, "")
@@ -101,7 +101,7 @@ func CutMiddle(s string, w int) string {
 	if n <= w || w < 5 {
 		return Cut(s, w)
 	}
-	end := tail(s, n, (w-1)/2)
+	end := Tail(s, n, (w-1)/2)
 	return ansi.Truncate(s, w-1-Width(end), "") + Ellipsis + end
 }
 
