@@ -33,12 +33,12 @@ func NewForm(f Form) Dialog {
 	o := &form{Form: f}
 	for _, field := range f.Fields {
 		line := NewLine(field)
-		line.Blur()
+		line.blur()
 		o.lines = append(o.lines, line)
 	}
 	o.tried = make([]bool, len(f.Fields))
 	o.at = f.First
-	o.lines[o.at].Focus()
+	o.lines[o.at].focus()
 	return Box(o)
 }
 
@@ -101,9 +101,9 @@ func (f *form) enter() Result {
 }
 
 func (f *form) focus(n int) {
-	f.lines[f.at].Blur()
+	f.lines[f.at].blur()
 	f.at = max(0, min(n, len(f.lines)-1))
-	f.lines[f.at].Focus()
+	f.lines[f.at].focus()
 }
 
 // leave reports whether the field that has focus may be left.

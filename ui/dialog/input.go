@@ -42,7 +42,7 @@ func NewLine(f Field) *Line {
 		l.suggestions = append(l.suggestions, render.Clean(s))
 	}
 	l.SetValue(f.Value)
-	l.Focus()
+	l.focus()
 	return l
 }
 
@@ -56,11 +56,11 @@ func (l *Line) SetValue(s string) {
 	l.text.CursorEnd()
 }
 
-// Focus gives the line the focus and shows the cursor.
-func (l *Line) Focus() { l.text.Focus() }
+// focus gives the line the focus and shows the cursor.
+func (l *Line) focus() { l.text.Focus() }
 
-// Blur removes the focus and hides the cursor.
-func (l *Line) Blur() { l.text.Blur() }
+// blur removes the focus and hides the cursor.
+func (l *Line) blur() { l.text.Blur() }
 
 // KeyName is the name of a key that types nothing, such as "enter" or "ctrl+u", and "" for one that
 // types: typed or composed text is never mistaken for the name of a key.

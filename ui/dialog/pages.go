@@ -12,8 +12,8 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Page is a text on the screen, such as a page of the manual.
-type Page struct {
+// page is a text on the screen, such as a page of the manual.
+type page struct {
 	Title string
 	Lines func(w int) []string // laid out for w cells; may contain styles and links of our own
 }
@@ -21,9 +21,9 @@ type Page struct {
 // Manual opens the manual in the colours of a theme.
 func Manual(th *theme.Theme) Dialog {
 	style := ManualStyle(th)
-	var pages []Page
+	var pages []page
 	for _, t := range docs.Topics() {
-		pages = append(pages, Page{Title: t.Title, Lines: func(w int) []string {
+		pages = append(pages, page{Title: t.Title, Lines: func(w int) []string {
 			lines, err := docs.Render(t.Name, w, style)
 			if err != nil {
 				return []string{err.Error()}
@@ -31,7 +31,7 @@ func Manual(th *theme.Theme) Dialog {
 			return lines
 		}})
 	}
-	return NewPages("Manual: ", pages)
+	return newPages("Manual: ", pages)
 }
 
 // ManualStyle is how the manual looks with a theme.
@@ -46,23 +46,23 @@ func NewText(title string, lines []string) Dialog {
 	for _, line := range lines {
 		widest = max(widest, theme.Width(line))
 	}
-	page := Page{Title: title, Lines: func(w int) []string {
+	whole := page{Title: title, Lines: func(w int) []string {
 		text := ansi.Hardwrap(theme.StableWidth(strings.Join(lines, "\n")), w, true)
 		return strings.Split(text, "\n")
 	}}
-	return Box(&pages{pages: []Page{page}, pager: NewPager(), most: min(widest, 100)})
+	return Box(&pages{pages: []page{whole}, pager: NewPager(), most: min(widest, 100)})
 }
 
-// NewPages opens at least one page, showing the first. The title of the box is that of the page, with
+// newPages opens at least one page, showing the first. The title of the box is that of the page, with
 // title before it.
-func NewPages(title string, all []Page) Dialog {
+func newPages(title string, all []page) Dialog {
 	return Box(&pages{title: title, pages: all, pager: NewPager(), most: 90})
 }
 
 type pages struct {
 	room
 	title string
-	pages []Page
+	pages []page
 	most  int               // cells of a row, at most
 	laid  []func() []string // each page laid out for the width, once
 	at    int               // the page that is shown

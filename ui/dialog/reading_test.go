@@ -166,9 +166,9 @@ s
 }
 
 // book is a manual of three pages; the lines of the first carry styles.
-func book() []Page {
-	page := func(title string, n int) Page {
-		return Page{title, func(w int) []string {
+func book() []page {
+	long := func(title string, n int) page {
+		return page{title, func(w int) []string {
 			var lines []string
 			for i := range n {
 				lines = append(lines, fmt.Sprintf("\x1b[1mLine %d\x1b[m of %s, for %d cells", i, title, w))
@@ -176,11 +176,11 @@ func book() []Page {
 			return lines
 		}}
 	}
-	return []Page{page("ci", 100), page("keys", 3), page("scale", 50)}
+	return []page{long("ci", 100), long("keys", 3), long("scale", 50)}
 }
 
 func TestTheManual(t *testing.T) {
-	s := open(t, NewPages("Manual: ", book()), 44, 12)
+	s := open(t, newPages("Manual: ", book()), 44, 12)
 	s.draw().Is(`
 ╭ Manual: ci ──────────────────────────────╮
 │ ci  keys  scale                          │
@@ -212,11 +212,11 @@ func TestTheManual(t *testing.T) {
 
 // The title of the page that is shown is among the titles, however many come before it.
 func TestTitlesOfManyPages(t *testing.T) {
-	pages := make([]Page, 12)
+	pages := make([]page, 12)
 	for n := range pages {
-		pages[n] = Page{fmt.Sprintf("Page %d", n), func(int) []string { return []string{"text"} }}
+		pages[n] = page{fmt.Sprintf("Page %d", n), func(int) []string { return []string{"text"} }}
 	}
-	s := open(t, NewPages("", pages), 36, 12)
+	s := open(t, newPages("", pages), 36, 12)
 	s.see("Page 0  Page 1  Page 2")
 	for n := 1; n < len(pages); n++ {
 		s.press("tab")
@@ -228,7 +228,7 @@ func TestTitlesOfManyPages(t *testing.T) {
 
 func TestSearchingTheManual(t *testing.T) {
 	for _, size := range [][2]int{{60, 12}, {20, 6}} {
-		s := open(t, NewPages("Manual: ", book()), size[0], size[1])
+		s := open(t, newPages("Manual: ", book()), size[0], size[1])
 		s.draw()
 		s.press("/", "LINE 4")
 		s.see("/LINE 4")

@@ -91,7 +91,7 @@ func every() map[string]Dialog {
 		"menu":   NewMenu(menuOf(40)),
 		"help":   NewHelp(Help{Title: "Keys for messages", Groups: groups}),
 		"labels": NewLabels(func() []Label { return []Label{{X: 3, Y: 2}, {X: 90, Y: 5}, {X: 0, Y: 50}} }),
-		"manual": NewPages("Manual: ", book()),
+		"manual": newPages("Manual: ", book()),
 	}
 }
 

@@ -145,7 +145,7 @@ var senders = []struct{ name, addr string }{
 // (host:port), until ctx ends. It returns the name of the sender.
 func SendSample(ctx context.Context, addr, to string, n int) (sender string, err error) {
 	from := senders[n%len(senders)]
-	mail, err := Sample(n, to, time.Now())
+	mail, err := sample(n, to, time.Now())
 	if err != nil {
 		return "", err
 	}
@@ -164,8 +164,8 @@ func SendSample(ctx context.Context, addr, to string, n int) (sender string, err
 	return from.name, c.Quit()
 }
 
-// Sample returns sample n with a header for a recipient and a time, ready for SMTP.
-func Sample(n int, to string, now time.Time) ([]byte, error) {
+// sample returns sample n with a header for a recipient and a time, ready for SMTP.
+func sample(n int, to string, now time.Time) ([]byte, error) {
 	entries, err := fs.ReadDir(assets.Samples, "samples")
 	if err != nil {
 		return nil, fmt.Errorf("reading the sample messages: %w", err)

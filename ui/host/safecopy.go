@@ -49,7 +49,7 @@ func (c *Copies) Write(m SafeCopy) (path string, err error) {
 	if err == nil {
 		c.count++
 		path = filepath.Join(c.dir, fmt.Sprintf("mail-%d.html", c.count))
-		err = os.WriteFile(path, []byte(SafePage(m)), 0o600)
+		err = os.WriteFile(path, []byte(safePage(m)), 0o600)
 	}
 	if err != nil {
 		return "", fmt.Errorf("writing a copy: %w", err)
@@ -72,8 +72,8 @@ func (c *Copies) Remove() error {
 	return nil
 }
 
-// SafePage is the document of a copy.
-func SafePage(m SafeCopy) string {
+// safePage is the document of a copy.
+func safePage(m SafeCopy) string {
 	body := "<pre>" + html.EscapeString(m.Text) + "</pre>"
 	if m.HTML != "" {
 		body = sanitizer(m.Images).Sanitize(m.HTML)

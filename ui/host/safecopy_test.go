@@ -55,7 +55,7 @@ func testMail(target string) SafeCopy {
 }
 
 func TestWhatIsKept(t *testing.T) {
-	page := SafePage(testMail("tracker.example"))
+	page := safePage(testMail("tracker.example"))
 	for _, want := range []string{"Content-Security-Policy", "Hello &lt;script&gt;", "data:image/png;base64," + pixel, `href="http://tracker.example/link"`, "noreferrer", "color: red"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the copy lacks %q", want)
@@ -75,14 +75,14 @@ func TestImagesAreFoundByAnyContentID(t *testing.T) {
 	} {
 		m.Images[0].ContentID = c.id
 		m.HTML = `<img src="` + c.src + `" alt="it">`
-		if page := SafePage(m); !strings.Contains(page, `<img src="data:image/png;base64,`+pixel+`" alt="it">`) {
+		if page := safePage(m); !strings.Contains(page, `<img src="data:image/png;base64,`+pixel+`" alt="it">`) {
 			t.Errorf("%s: the copy is\n%s", c.src, page)
 		}
 	}
 }
 
 func TestTextIsText(t *testing.T) {
-	if page := SafePage(SafeCopy{Text: "1 < 2 & <script>"}); !strings.Contains(page, "<pre>1 &lt; 2 &amp; &lt;script&gt;</pre>") {
+	if page := safePage(SafeCopy{Text: "1 < 2 & <script>"}); !strings.Contains(page, "<pre>1 &lt; 2 &amp; &lt;script&gt;</pre>") {
 		t.Errorf("the copy is\n%s", page)
 	}
 }
@@ -182,7 +182,7 @@ func browse(t *testing.T, browser, path string) string {
 
 func TestEverySampleIsAMail(t *testing.T) {
 	for n := range senders {
-		raw, err := Sample(n, "ada@mayfly.test", time.Now())
+		raw, err := sample(n, "ada@mayfly.test", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,19 +21,19 @@ type Column struct {
 	Shown  []dialog.Row // the rows on the screen
 }
 
-// Dense reports whether rows are only one line high, for lack of room.
-func (c *Column) Dense() bool { return c.Rect.H < 9 }
+// dense reports whether rows are only one line high, for lack of room.
+func (c *Column) dense() bool { return c.Rect.H < 9 }
 
 // Top is the line of the pane at which the rows begin.
 func (c *Column) Top() int {
-	if c.Dense() {
+	if c.dense() {
 		return 1
 	}
 	return 2
 }
 
-// Lay lays the rows out in r; tall returns the height of a row in lines.
-func (c *Column) Lay(r theme.Rect, tall func(id string) int) {
+// lay lays the rows out in r; tall returns the height of a row in lines.
+func (c *Column) lay(r theme.Rect, tall func(id string) int) {
 	c.Rect, c.Shown = r, nil
 	if !r.Empty() {
 		c.Shown = c.Rows(r.H-c.Top(), tall)
@@ -55,7 +55,7 @@ func (c *Column) Mark() {
 
 // Click selects the row at line y of the screen, and reports whether there is one.
 func (c *Column) Click(y int) bool {
-	id := Hit(c.Shown, y-c.Rect.Y-c.Top())
+	id := hit(c.Shown, y-c.Rect.Y-c.Top())
 	return id != "" && c.Select(id)
 }
 
@@ -85,8 +85,8 @@ func (c *Column) Typing() bool { return c.Filter.Typing }
 // StopTyping ends the typing of the filter and keeps what was typed.
 func (c *Column) StopTyping() { c.Filter.Typing = false }
 
-// Hit returns the ID of the row at line y of a list's area, "" if there is none.
-func Hit(rows []dialog.Row, y int) string {
+// hit returns the ID of the row at line y of a list's area, "" if there is none.
+func hit(rows []dialog.Row, y int) string {
 	for _, r := range rows {
 		if y >= r.Y && y < r.Y+r.H {
 			return r.ID
@@ -157,21 +157,21 @@ func (f *Filter) update(msg tea.Msg) (pass bool) {
 	return false
 }
 
-// Span is text in one style.
-type Span struct {
+// span is text in one style.
+type span struct {
 	Text  string
 	Style theme.Style
 }
 
-// Bar draws the rows of a list, W cells wide, a selected one with an accent bar and a background.
-type Bar struct {
+// bar draws the rows of a list, W cells wide, a selected one with an accent bar and a background.
+type bar struct {
 	Theme             *theme.Theme
 	Selected, Focused bool
 	W                 int
 }
 
-// Room is the width left for the other spans beside the last one.
-func (b Bar) Room(right Span) int {
+// room is the width left for the other spans beside the last one.
+func (b bar) room(right span) int {
 	room := b.W - 4 // the bar, the mark, a space on either side of the end
 	if right.Text != "" {
 		room -= theme.Width(right.Text) + 1
@@ -179,8 +179,8 @@ func (b Bar) Room(right Span) int {
 	return room
 }
 
-// Line is one line of a row: the bar, a mark, then the spans. The last of several is right-aligned.
-func (b Bar) Line(mark string, spans ...Span) string {
+// line is one line of a row: the bar, a mark, then the spans. The last of several is right-aligned.
+func (b bar) line(mark string, spans ...span) string {
 	th := b.Theme
 	back := theme.Style("")
 	edge := " "
@@ -190,11 +190,11 @@ func (b Bar) Line(mark string, spans ...Span) string {
 			back, edge = th.Select, th.Accent.On("▌")
 		}
 	}
-	var right Span
+	var right span
 	if len(spans) > 1 {
 		spans, right = spans[:len(spans)-1], spans[len(spans)-1]
 	}
-	room := b.Room(right)
+	room := b.room(right)
 	var out strings.Builder
 	out.WriteString(edge)
 	out.WriteString((back + th.Accent).On(mark))

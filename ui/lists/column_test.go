@@ -26,7 +26,7 @@ func two(string) int { return 2 }
 func column(n int) *Column {
 	c := &Column{Marks: map[string]bool{}}
 	c.Set(ids(n))
-	c.Lay(theme.Rect{X: 5, Y: 3, W: 20, H: 12}, two)
+	c.lay(theme.Rect{X: 5, Y: 3, W: 20, H: 12}, two)
 	return c
 }
 
@@ -81,7 +81,7 @@ func TestWhatAColumnDoes(t *testing.T) {
 func TestAClickBelowTheLastRow(t *testing.T) {
 	c := column(2)
 	for y, want := range map[int]string{5: "0", 6: "0", 7: "1", 8: "1", 9: "", 14: ""} {
-		if got := Hit(c.Shown, y-c.Rect.Y-c.Top()); got != want {
+		if got := hit(c.Shown, y-c.Rect.Y-c.Top()); got != want {
 			t.Errorf("at line %d is %q, want %q", y, got, want)
 		}
 	}
@@ -93,9 +93,9 @@ func TestAColumnWithLittleRoom(t *testing.T) {
 		h, top, rows int
 		dense        bool
 	}{{0, 1, 0, true}, {1, 1, 0, true}, {4, 1, 2, true}, {8, 1, 4, true}, {9, 2, 4, false}, {12, 2, 5, false}} {
-		c.Lay(theme.Rect{W: 20, H: s.h}, two)
-		if c.Dense() != s.dense || c.Top() != s.top || len(c.Shown) != s.rows {
-			t.Errorf("%d lines high: dense %v, rows from %d on, %d of them", s.h, c.Dense(), c.Top(), len(c.Shown))
+		c.lay(theme.Rect{W: 20, H: s.h}, two)
+		if c.dense() != s.dense || c.Top() != s.top || len(c.Shown) != s.rows {
+			t.Errorf("%d lines high: dense %v, rows from %d on, %d of them", s.h, c.dense(), c.Top(), len(c.Shown))
 		}
 	}
 }
@@ -171,20 +171,20 @@ func TestARowOfAList(t *testing.T) {
 	for _, c := range []struct {
 		w     int
 		mark  string
-		spans []Span
+		spans []span
 		want  string
 	}{
-		{20, " ", []Span{{Text: "Acme"}, {Text: "2 min"}}, "▌  Acme       2 min"},
-		{20, "●", []Span{{Text: "A sender of length"}, {Text: "2 min"}}, "▌● A sender … 2 min"},
-		{20, "✓", []Span{{Text: "A sender of length"}}, "▌✓ A sender of len…"},
-		{20, " ", []Span{{Text: "ada"}, {Text: "@long.example.com"}, {Text: "3"}}, "▌  ada@long.exam… 3"},
-		{8, " ", []Span{{Text: "日本語"}, {Text: "now"}}, "▌   now"},
-		{4, " ", []Span{{Text: "Acme"}, {Text: "now"}}, "▌  …"},
-		{16, " ", []Span{{Text: "👨‍👩‍👧 ❤️ x"}, {}}, "▌  👨 ❤ x"},
+		{20, " ", []span{{Text: "Acme"}, {Text: "2 min"}}, "▌  Acme       2 min"},
+		{20, "●", []span{{Text: "A sender of length"}, {Text: "2 min"}}, "▌● A sender … 2 min"},
+		{20, "✓", []span{{Text: "A sender of length"}}, "▌✓ A sender of len…"},
+		{20, " ", []span{{Text: "ada"}, {Text: "@long.example.com"}, {Text: "3"}}, "▌  ada@long.exam… 3"},
+		{8, " ", []span{{Text: "日本語"}, {Text: "now"}}, "▌   now"},
+		{4, " ", []span{{Text: "Acme"}, {Text: "now"}}, "▌  …"},
+		{16, " ", []span{{Text: "👨‍👩‍👧 ❤️ x"}, {}}, "▌  👨 ❤ x"},
 	} {
-		for _, b := range []Bar{{th, true, true, c.w}, {th, true, false, c.w}} {
-			uitest.Draw(t, []string{b.Line(c.mark, c.spans...)}, c.w).Is(c.want)
+		for _, b := range []bar{{th, true, true, c.w}, {th, true, false, c.w}} {
+			uitest.Draw(t, []string{b.line(c.mark, c.spans...)}, c.w).Is(c.want)
 		}
-		uitest.Draw(t, []string{Bar{Theme: th, W: c.w}.Line(c.mark, c.spans...)}, c.w).Is(" " + strings.TrimPrefix(c.want, "▌"))
+		uitest.Draw(t, []string{bar{Theme: th, W: c.w}.line(c.mark, c.spans...)}, c.w).Is(" " + strings.TrimPrefix(c.want, "▌"))
 	}
 }

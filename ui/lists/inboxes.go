@@ -93,7 +93,7 @@ func (p *Inboxes) NeedRow(do string) string {
 func (p *Inboxes) Fit(r theme.Rect) {
 	p.Rect = r
 	p.brief = p.Top()+1+2*len(p.store.Order) > r.H // also while a filter leaves few of them
-	p.Lay(r, func(id string) int {
+	p.lay(r, func(id string) int {
 		if id == store.All || p.brief {
 			return 1
 		}
@@ -118,39 +118,39 @@ func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 }
 
 func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bool) []string {
-	b := Bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
+	b := bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
 	if row.ID == store.All {
-		return []string{b.Line(" ", Span{Text: "All inboxes", Style: th.Text}, count(th, p.store.Unread(), len(p.store.Messages)))}
+		return []string{b.line(" ", span{Text: "All inboxes", Style: th.Text}, count(th, p.store.Unread(), len(p.store.Messages)))}
 	}
 	i := p.store.Inboxes[row.ID]
 	mark := " "
 	if p.Marks[row.ID] {
 		mark = "✓"
 	}
-	name := Span{Text: i.Name(), Style: th.Text}
+	name := span{Text: i.Name(), Style: th.Text}
 	switch {
 	case i.Gone(now):
 		name.Style = th.Dim
 	case i.Unread > 0:
 		name.Style = th.Bright
 	}
-	first := []Span{name}
+	first := []span{name}
 	if domain := i.Domain(); domain != "" && p.mixed && i.Label == "" && theme.Width(i.Email)+9 <= p.Rect.W {
-		first = append(first, Span{Text: "@" + domain, Style: th.Dim})
+		first = append(first, span{Text: "@" + domain, Style: th.Dim})
 	}
 	total := count(th, i.Unread, len(i.Keys))
 	if p.brief {
-		state := Span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
+		state := span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
 		if state.Text != "" { // beside the count, and the name in what is left
-			room := b.Room(total) - theme.Width(state.Text)
+			room := b.room(total) - theme.Width(state.Text)
 			name.Text = theme.Cut(th.StableWidth(name.Text), room-1)
-			first = []Span{name, {Text: theme.Spaces(room - theme.Width(name.Text))}, state}
+			first = []span{name, {Text: theme.Spaces(room - theme.Width(name.Text))}, state}
 		}
-		return []string{b.Line(mark, append(first, total)...)}
+		return []string{b.line(mark, append(first, total)...)}
 	}
 	return []string{
-		b.Line(mark, append(first, total)...),
-		b.Line(" ", Span{Text: status(i, now), Style: statusStyle(th, i, now)}),
+		b.line(mark, append(first, total)...),
+		b.line(" ", span{Text: status(i, now), Style: statusStyle(th, i, now)}),
 	}
 }
 
@@ -217,13 +217,13 @@ func deleted(i *store.Inbox) bool {
 }
 
 // count is the numbers of unread and of all messages at the end of a row.
-func count(th *theme.Theme, unread, total int) Span {
-	span := Span{Text: fmt.Sprintf("%d/%d", unread, total), Style: th.Dim}
+func count(th *theme.Theme, unread, total int) span {
+	numbers := span{Text: fmt.Sprintf("%d/%d", unread, total), Style: th.Dim}
 	switch {
 	case total == 0:
-		span.Text = ""
+		numbers.Text = ""
 	case unread > 0:
-		span.Style = th.Accent + th.Bright
+		numbers.Style = th.Accent + th.Bright
 	}
-	return span
+	return numbers
 }

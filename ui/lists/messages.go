@@ -108,9 +108,9 @@ func (p *Messages) Keys() []string {
 
 // Fit lays the rows out in r.
 func (p *Messages) Fit(r theme.Rect) {
-	p.Lay(r, func(key string) int {
+	p.lay(r, func(key string) int {
 		switch m := p.store.Messages[key]; {
-		case p.Dense():
+		case p.dense():
 			return 1
 		case m != nil && m.Findings.Any():
 			return 3
@@ -153,10 +153,10 @@ func (p *Messages) Draw(th *theme.Theme, now time.Time, focused bool, empty []st
 }
 
 func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused bool) []string {
-	b := Bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
+	b := bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
 	m := p.store.Messages[row.ID]
 	mark := " "
-	sender, subject := Span{Text: m.Sender, Style: th.Text}, Span{Text: m.Subject, Style: th.Dim}
+	sender, subject := span{Text: m.Sender, Style: th.Text}, span{Text: m.Subject, Style: th.Dim}
 	if m.Unread {
 		mark, sender.Style, subject.Style = "●", th.Bright, th.Text
 	}
@@ -164,35 +164,35 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 		mark = "✓"
 	}
 	when := theme.Age(now.Sub(m.Received))
-	at, files := Span{Text: when, Style: th.Dim}, Span{Text: m.Findings.FilesText(), Style: th.Dim}
-	if p.Dense() {
+	at, files := span{Text: when, Style: th.Dim}, span{Text: m.Findings.FilesText(), Style: th.Dim}
+	if p.dense() {
 		if files.Text != "" {
 			at.Text = files.Text + " · " + when
 		}
-		return []string{b.Line(mark, sender, Span{Text: "  " + subject.Text, Style: subject.Style}, at)}
+		return []string{b.line(mark, sender, span{Text: "  " + subject.Text, Style: subject.Style}, at)}
 	}
-	first := []Span{sender}
+	first := []span{sender}
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
-		first = append(first, Span{Text: " · " + i.Name(), Style: th.Dim})
+		first = append(first, span{Text: " · " + i.Name(), Style: th.Dim})
 	}
-	lines := []string{b.Line(mark, append(first, at)...), b.Line(" ", subject, files)}
+	lines := []string{b.line(mark, append(first, at)...), b.line(" ", subject, files)}
 	if m.Findings.Any() {
-		lines = append(lines, b.Line(" ", findings(th, m.Findings)...))
+		lines = append(lines, b.line(" ", findings(th, m.Findings)...))
 	}
 	return lines
 }
 
 // findings is the line of a row with its code and its link.
-func findings(th *theme.Theme, f *store.Findings) []Span {
-	var spans []Span
+func findings(th *theme.Theme, f *store.Findings) []span {
+	var spans []span
 	if f.Code != "" {
-		spans = append(spans, Span{Text: f.Code, Style: th.Code})
+		spans = append(spans, span{Text: f.Code, Style: th.Code})
 	}
 	if f.Link.URL != "" {
 		if len(spans) > 0 {
-			spans = append(spans, Span{Text: "   "})
+			spans = append(spans, span{Text: "   "})
 		}
-		spans = append(spans, Span{Text: "↗ " + f.Link.Text, Style: th.Link})
+		spans = append(spans, span{Text: "↗ " + f.Link.Text, Style: th.Link})
 	}
-	return append(spans, Span{})
+	return append(spans, span{})
 }

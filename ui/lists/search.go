@@ -167,7 +167,7 @@ func (b body) Update(msg tea.Msg) dialog.Result {
 		b.hits.Scroll(theme.WheelRows(msg))
 		return dialog.Result{}
 	case tea.MouseClickMsg:
-		return b.open(Hit(b.shown, msg.Y-head))
+		return b.open(hit(b.shown, msg.Y-head))
 	case tea.KeyPressMsg:
 		name := dialog.KeyName(msg)
 		switch name {
@@ -256,19 +256,19 @@ func (s *Search) status(w int) string {
 // row draws a hit: sender, inbox and time, then the subject and the line of the body that matches.
 func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 	m := s.store.Messages[row.ID]
-	b := Bar{Theme: th, Selected: row.Selected, Focused: true, W: w}
+	b := bar{Theme: th, Selected: row.Selected, Focused: true, W: w}
 	mark := " "
 	if m.Unread {
 		mark = "●"
 	}
 	at := m.Received.Local()
-	when := Span{Text: at.Format("2 Jan"), Style: th.Dim}
+	when := span{Text: at.Format("2 Jan"), Style: th.Dim}
 	if now := s.now.Local(); at.YearDay() == now.YearDay() && at.Year() == now.Year() {
 		when.Text = at.Format("15:04")
 	}
 	sender := s.spans(th, m.Sender, th.Text)
 	if i := s.store.Inboxes[m.InboxID]; i != nil {
-		sender = append(sender, Span{Text: " · ", Style: th.Dim})
+		sender = append(sender, span{Text: " · ", Style: th.Dim})
 		sender = append(sender, s.spans(th, i.Name(), th.Dim)...)
 	}
 	subject, excerpt := m.Subject, s.excerpt(m)
@@ -279,15 +279,15 @@ func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 	about := s.spans(th, subject, th.Text)
 	switch {
 	case excerpt != "":
-		about = append(about, Span{Text: "  "})
+		about = append(about, span{Text: "  "})
 		about = append(about, s.spans(th, excerpt, th.Dim)...)
 	case slices.ContainsFunc(s.words, func(word string) bool { return hasCode(m, word) }):
-		about = append(about, Span{Text: "  " + m.Findings.Code, Style: th.Code})
+		about = append(about, span{Text: "  " + m.Findings.Code, Style: th.Code})
 	}
 	if s.tall() == 1 {
-		return []string{b.Line(mark, append(append(append(sender, Span{Text: "  "}), about...), when)...)}
+		return []string{b.line(mark, append(append(append(sender, span{Text: "  "}), about...), when)...)}
 	}
-	return []string{b.Line(mark, append(sender, when)...), b.Line(" ", append(about, Span{})...)}
+	return []string{b.line(mark, append(sender, when)...), b.line(" ", append(about, span{})...)}
 }
 
 // excerpt is the line of the body that contains a word; "" if the row shows every word without it.
@@ -315,7 +315,7 @@ func (s *Search) around(line string, w int) string {
 }
 
 // spans are a text in a style, with the words that were searched for highlighted.
-func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []Span {
+func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []span {
 	text = th.StableWidth(text)
 	folded := theme.Fold(text)
 	var found [][2]int
@@ -325,15 +325,15 @@ func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []Span {
 		}
 	}
 	slices.SortFunc(found, func(a, b [2]int) int { return a[0] - b[0] })
-	var out []Span
+	var out []span
 	end := 0
 	for _, f := range found {
 		if f[1] <= end {
 			continue
 		}
 		from := max(f[0], end)
-		out = append(out, Span{Text: ansi.Cut(text, end, from), Style: style}, Span{Text: ansi.Cut(text, from, f[1]), Style: th.Match})
+		out = append(out, span{Text: ansi.Cut(text, end, from), Style: style}, span{Text: ansi.Cut(text, from, f[1]), Style: th.Match})
 		end = f[1]
 	}
-	return append(out, Span{Text: ansi.TruncateLeft(text, end, ""), Style: style})
+	return append(out, span{Text: ansi.TruncateLeft(text, end, ""), Style: style})
 }

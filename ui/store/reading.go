@@ -78,9 +78,6 @@ func (s *Store) SetFindings(key string, f *Findings) {
 // will not arrive.
 func (s *Store) ResetPrefetches() { s.prefetches, s.reading = newPrefetches(), false }
 
-// Prefetching is the number of prefetches in flight.
-func (s *Store) Prefetching() int { return len(s.prefetches.inFlight) }
-
 // maxCached bounds the opened messages that are kept, and maxCachedBytes their memory. The last one
 // is always kept.
 const (
