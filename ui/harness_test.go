@@ -14,8 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"mayfly/ui/session"
-
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
@@ -26,6 +24,7 @@ import (
 	"mayfly/internal/registry"
 	"mayfly/internal/term"
 	"mayfly/ui/host"
+	"mayfly/ui/session"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
@@ -245,12 +244,7 @@ func (h *harness) click(x, y int) {
 }
 
 // keyPress is the key of a name, such as x, enter or ctrl+p.
-func keyPress(name string) tea.KeyPressMsg {
-	if name == "pgup" {
-		return tea.KeyPressMsg{Code: tea.KeyPgUp}
-	}
-	return uitest.Keys(name)[0]
-}
+func keyPress(name string) tea.KeyPressMsg { return uitest.Keys(name)[0] }
 
 // mail delivers a mail.
 func (h *harness) mail(address string, m apitest.Mail) api.Message {

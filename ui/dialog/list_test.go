@@ -15,14 +15,6 @@ import (
 	"mayfly/ui/uitest"
 )
 
-func ids(n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = strconv.Itoa(i)
-	}
-	return out
-}
-
 func two(string) int { return 2 }
 
 func TestTheSelectionAndTheRows(t *testing.T) {
@@ -40,15 +32,15 @@ func TestTheSelectionAndTheRows(t *testing.T) {
 		first         string // row, "" if it does not matter
 		hidden        bool   // the selected one is
 	}{
-		{"the selection stays with its item", 5, 20, func(l *List) { l.Select("3"); l.Set(append([]string{"new"}, ids(5)...)) }, "3", "new", false},
+		{"the selection stays with its item", 5, 20, func(l *List) { l.Select("3"); l.Set(append([]string{"new"}, uitest.IDs(5)...)) }, "3", "new", false},
 		{"the next takes the place of one that is gone", 5, 20, func(l *List) { l.Select("3"); l.Set([]string{"0", "1", "2", "4"}) }, "4", "0", false},
-		{"what is new does not scroll", 50, 10, func(l *List) { l.Select("40"); l.Rows(10, two); l.Set(append([]string{"new"}, ids(50)...)) }, "40", "36", false},
+		{"what is new does not scroll", 50, 10, func(l *List) { l.Select("40"); l.Rows(10, two); l.Set(append([]string{"new"}, uitest.IDs(50)...)) }, "40", "36", false},
 		{"at its beginning it does", 50, 10, func(l *List) {
 			l.Select("40")
 			l.Rows(10, two)
 			l.First()
 			l.Rows(10, two)
-			l.Set(append([]string{"newer"}, ids(50)...))
+			l.Set(append([]string{"newer"}, uitest.IDs(50)...))
 		}, "0", "newer", false},
 		{"and pushes the selection away", 3, 6, func(l *List) { l.First(); l.Rows(6, two); arrive(l, 20) }, "0", "new19", true},
 		{"until that is moved", 3, 6, func(l *List) { l.First(); l.Rows(6, two); arrive(l, 20); l.Move(1) }, "1", "", false},
@@ -60,7 +52,7 @@ func TestTheSelectionAndTheRows(t *testing.T) {
 		{"no room is wasted", 10, 20, func(l *List) { l.Last(); l.Rows(6, two) }, "9", "0", false},
 	} {
 		var l List
-		l.Set(ids(c.items))
+		l.Set(uitest.IDs(c.items))
 		l.Rows(c.height, two)
 		c.do(&l)
 		rows := l.Rows(c.height, two)
@@ -85,7 +77,7 @@ func TestAnyOrder(t *testing.T) {
 		moved := false
 		switch r.IntN(7) {
 		case 0:
-			all := ids(r.IntN(60))
+			all := uitest.IDs(r.IntN(60))
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			l.Set(all)
 		case 1:

@@ -2,7 +2,6 @@ package lists
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -12,20 +11,12 @@ import (
 	"mayfly/ui/uitest"
 )
 
-func ids(n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = strconv.Itoa(i)
-	}
-	return out
-}
-
 func two(string) int { return 2 }
 
 // column is a column of n rows, two lines each, in a pane of 20×12 below and beside others.
 func column(n int) *Column {
 	c := &Column{Marks: map[string]bool{}}
-	c.Set(ids(n))
+	c.Set(uitest.IDs(n))
 	c.lay(theme.Rect{X: 5, Y: 3, W: 20, H: 12}, two)
 	return c
 }

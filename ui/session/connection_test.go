@@ -21,7 +21,7 @@ import (
 	"mayfly/ui/host"
 )
 
-// scene is a link to services that are told apart by their base URLs.
+// scene is a connection to services that are told apart by their base URLs.
 type scene struct {
 	*Connection
 	t        *testing.T

@@ -32,8 +32,8 @@ func ask(t *testing.T, o apitest.Options, do func(s *Session, server *apitest.Se
 		server := apitest.New(o)
 		defer server.Close()
 		client := server.Client(api.Options{})
-		conn := &Service{Client: client, Registry: registry.Open(dir, "test", client.BaseURL())}
-		do(&Session{Service: conn, Watcher: watch.New(client, watch.Options{}), ctx: t.Context()}, server, dir)
+		service := &Service{Client: client, Registry: registry.Open(dir, "test", client.BaseURL())}
+		do(&Session{Service: service, Watcher: watch.New(client, watch.Options{}), ctx: t.Context()}, server, dir)
 	})
 }
 

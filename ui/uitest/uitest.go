@@ -1,9 +1,11 @@
-// Package uitest is shared by the tests of panes: keys by name, and rows as a terminal shows them.
+// Package uitest is shared by the tests of panes: keys by name, what else tests do to a pane, and rows as a
+// terminal shows them.
 package uitest
 
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -20,8 +22,8 @@ import (
 var keys = map[string]tea.KeyPressMsg{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "backspace": {Code: tea.KeyBackspace},
 	"space": {Code: ' ', Text: " "}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft},
-	"right": {Code: tea.KeyRight}, "pgdown": {Code: tea.KeyPgDown}, "end": {Code: tea.KeyEnd}, "home": {Code: tea.KeyHome},
-	"delete": {Code: tea.KeyDelete}, "f1": {Code: tea.KeyF1},
+	"right": {Code: tea.KeyRight}, "pgup": {Code: tea.KeyPgUp}, "pgdown": {Code: tea.KeyPgDown}, "end": {Code: tea.KeyEnd},
+	"home": {Code: tea.KeyHome}, "delete": {Code: tea.KeyDelete}, "f1": {Code: tea.KeyF1},
 }
 
 var modifiers = map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift}
@@ -55,6 +57,15 @@ func Keys(names ...string) []tea.KeyPressMsg {
 		}
 	}
 	return all
+}
+
+// IDs are the numbers from 0 to n-1, as the IDs of rows.
+func IDs(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = strconv.Itoa(i)
+	}
+	return out
 }
 
 // Theme is the usual theme on a dark terminal with all colours.
