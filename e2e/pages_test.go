@@ -275,9 +275,9 @@ func newReader(t *testing.T, page string) reader {
 	}
 	p.write("run-tests", "#!/bin/sh\n[ -n \"$SMTP_ADDR\" ]\n")
 	store := filepath.Join(p.home, "store")
-	p.machine = p.with("STORE=" + store)
+	p.machine = p.with("STORE="+store, "MAYFLY_SERVE_HTTP=127.0.0.1:0", "MAYFLY_SERVE_SMTP=127.0.0.1:0") // a Mayfly of one's own may have the usual ports
 	renamed := []string{
-		"/var/lib/mayfly", store, "/srv/new", filepath.Join(p.home, "new"), "--smtp :25 ", "--smtp 127.0.0.1:0 ", "127.0.0.1:2525", "127.0.0.1:0", "127.0.0.1:8425", "127.0.0.1:0",
+		"/var/lib/mayfly", store, "/srv/new", filepath.Join(p.home, "new"), "--smtp :25 ", "--smtp 127.0.0.1:0 ", "127.0.0.1:2525", "127.0.0.1:0", "127.0.0.1:8425", "127.0.0.1:0", "127.0.0.1:1100", "127.0.0.1:0",
 	}
 	if page == "scale.md" {
 		renamed = append(renamed, "@127.0.0.1/", "@"+p.usePostgres()+"/")
