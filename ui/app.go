@@ -47,14 +47,15 @@ type app struct {
 	layout   theme.Layout
 	dividers theme.Dividers
 
-	follow   bool           // the newest message opens as it arrives
-	autocopy bool           // each new code is copied as it arrives
-	newest   *store.Message // the latest arrival
-	next     *store.Message // the newest, to be shown when the user is not busy
-	resting  string         // the message that is shown once the cursor rests on it
-	burst    burst
-	target   target
-	copying  []*store.Message // those whose code is to be copied once they are read, newest first
+	follow    bool           // the newest message is selected as it arrives
+	autocopy  bool           // each new code is copied as it arrives
+	newest    *store.Message // the latest arrival
+	following *store.Message // to be selected when the user is not busy
+	resting   string         // the message that is fetched once the cursor rests on it
+	looked    string         // the message that the user looked at last
+	burst     burst
+	target    target
+	copying   []*store.Message // those whose code is to be copied once they are read, newest first
 
 	pipedTo    string // the command that a message was last piped to
 	releasedTo string // the address that a message was last sent on to
@@ -106,8 +107,7 @@ func (a *app) busy() bool { return len(a.dialogs) > 0 || a.pane().Typing() }
 
 // fit lays out the screen for the current state and requests what it still lacks.
 func (a *app) fit() tea.Cmd {
-	a.layOut()
-	cmds := []tea.Cmd{a.reader.TidyImages(), a.reader.Layout(), a.tick()}
+	cmds := []tea.Cmd{a.showSelected(), a.reader.TidyImages(), a.reader.Layout(), a.tick()}
 	for _, d := range a.dialogs {
 		d.Fit(a.width, a.height)
 	}

@@ -18,8 +18,7 @@ func (a *app) onEvents(m session.Events) tea.Cmd {
 	return tea.Batch(m.Session().Listen, a.apply(m.Events))
 }
 
-// apply applies events of inboxes. Mail that has arrived is announced here, and shown when the user is not
-// busy, see whenDue.
+// apply applies events of inboxes. Mail that has arrived is announced here.
 func (a *app) apply(events []watch.Event) tea.Cmd {
 	var cmds []tea.Cmd
 	var mail []*store.Message
@@ -31,7 +30,6 @@ func (a *app) apply(events []watch.Event) tea.Cmd {
 		}
 		i, arrived := a.store.Apply(e, a.now)
 		if i != nil && e.Kind == watch.Gone {
-			a.ended(i.ID)
 			cmds = append(cmds, a.session().Forget(i.ID))
 		}
 		mail = append(mail, arrived...)
@@ -56,11 +54,8 @@ func (a *app) arrived(mail []*store.Message) tea.Cmd {
 		cmd = a.burst.add(mail, a.now)
 	}
 	if a.follow {
-		a.next = a.newest
+		a.following = a.newest
 		return cmd
-	}
-	if m := a.messages.Message(); slices.Contains(mail, m) {
-		a.next = m
 	}
 	elsewhere := slices.DeleteFunc(mail, func(m *store.Message) bool { return a.messages.Lists(m.InboxID) })
 	if len(elsewhere) > 0 {
@@ -96,48 +91,33 @@ func (a *app) addressOf(m *store.Message) string {
 
 // reading reports whether the user has gone into the open message, so that it stays whatever arrives.
 func (a *app) reading() bool {
-	return a.reader.Reading() && (a.focus == theme.Reader || a.reader.Scrolled())
+	return a.focus == theme.Reader || a.reader.Scrolled()
 }
 
-// whenDue does what has become due: it copies what was asked for and has been found, and shows the newest
+// whenDue does what has become due: it copies what was asked for and has been found, and follows the newest
 // message unless the user is busy with a dialog or typing.
 func (a *app) whenDue() tea.Cmd {
 	found, _ := a.deliver(a.busy())
-	cmds := []tea.Cmd{found, a.copyFound()}
 	if !a.busy() {
-		cmds = append(cmds, a.showNewest())
+		a.followNewest()
 	}
-	return tea.Batch(cmds...)
+	return tea.Batch(found, a.copyFound())
 }
 
-// showNewest shows the newest message while following. Otherwise it does so only while the user has
-// not moved to another one, and once there is room.
-func (a *app) showNewest() tea.Cmd {
-	m := a.next
-	if m == nil {
-		return nil
+// followNewest selects the newest message while following.
+func (a *app) followNewest() {
+	m := a.following
+	a.following = nil
+	if m == nil || a.store.Messages[m.Key] == nil {
+		return
 	}
-	switch {
-	case a.store.Messages[m.Key] == nil:
-	case a.follow:
-		a.next = nil
-		if !a.messages.Lists(m.InboxID) {
-			a.selectInbox(m.InboxID)
-		}
-		a.focus = max(a.focus, theme.Messages)
-		if a.messages.Select(m.Key) && a.messages.Index() == 0 {
-			a.messages.First() // the cursor goes on to newer mail
-		}
-		return a.open(m)
-	case a.messages.Placed() || a.reading() || a.messages.Message() != m:
-	case a.layout.Columns == 3 || a.layout.Columns == 2 && a.focus == theme.Messages:
-		a.next = nil
-		return a.open(m)
-	default:
-		return nil
+	if !a.messages.Lists(m.InboxID) {
+		a.selectInbox(m.InboxID)
 	}
-	a.next = nil
-	return nil
+	a.focus = max(a.focus, theme.Messages)
+	if a.messages.Select(m.Key) && a.messages.Index() == 0 {
+		a.messages.First() // the cursor goes on to newer mail
+	}
 }
 
 // A burst of mail is announced once: when none has come for quietTime, or maxBurst after its

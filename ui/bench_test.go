@@ -51,7 +51,7 @@ func crowded(b *testing.B) *app {
 	opened := message.New(i.ID, api.Message{ID: m.ID, Subject: "Large", HTML: largeHTML(1 << 20)})
 	a.reader.Open(m, i.Email, now)
 	a.reader.Prepare()(opened.Mail()) // laid out before the clock runs
-	a.reader.Show(opened, &store.Findings{})
+	a.reader.Show(opened)
 	a.Update(nil)
 	a.View()
 	return a

@@ -61,9 +61,10 @@ func TestAnInboxWhoseMakingWasInterrupted(t *testing.T) {
 func TestAMessageThatDoesNotComeInTime(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Slow", Text: "Never"})
+		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Next"})
 		h.app.store.Opened = store.Cache{}
 		h.server.SetDelay(time.Hour)
-		h.press("esc", "enter")
+		h.press("j", "enter")
 		h.wait(time.Minute)
 		h.see("The service did not answer in time", "r try again")
 	})
@@ -72,9 +73,10 @@ func TestAMessageThatDoesNotComeInTime(t *testing.T) {
 func TestAMessageOpensOnTheNextConnection(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.deliver(adas, long())
+		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Next"})
 		h.app.store.Opened = store.Cache{}
 		h.server.SetDelay(time.Second)
-		h.press("esc", "enter")
+		h.press("j", "enter")
 		h.server.SetDelay(0)
 		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.wait(2 * time.Second)

@@ -117,12 +117,3 @@ func (a *app) trouble(w int) []string {
 	}
 	return out
 }
-
-// noMessage is what the reader shows while no message is open.
-func (a *app) noMessage(w int) []string {
-	if a.session() == nil || len(a.store.Messages) == 0 {
-		return nil
-	}
-	text := "Nothing is open. " + a.table.keyFor("open") + " opens a message; " + a.table.keyFor("follow") + " follows the newest."
-	return theme.WrapDim(a.theme, text, w)
-}

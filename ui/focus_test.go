@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -26,11 +27,11 @@ func TestFollowingWaitsWhileOneTypes(t *testing.T) {
 		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Followed", Text: "Here it is"})
 		h.press("dny")
 		h.see("/bodny")
-		h.dontSee("Delete", "Here it is")
+		h.dontSee("Delete")
 		h.press("esc")
 		h.see("Followed", "Here it is")
 
-		h.press("h", "k", "j", "d")
+		h.press("h", "j", "d")
 		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Another", Text: "And another"})
 		h.see("Delete this inbox?")
 		h.dontSee("And another")
@@ -166,7 +167,7 @@ func TestTheOpenMessageIsTheSelectedOne(t *testing.T) {
 		if m := h.app.messages.Message(); m.Subject == open {
 			t.Fatalf("%q is the newest", open)
 		}
-		h.dontSee("Body for")
+		h.dontSee("Body for " + strings.TrimPrefix(open, "To "))
 	})
 }
 
@@ -199,4 +200,43 @@ func TestLabelsGoWithTheirMessage(t *testing.T) {
 			t.Error("a key does not close labels that are gone")
 		}
 	})
+}
+
+// What is selected, shown and acted on is one mail, also after a filter.
+func TestAFilterShowsWhatItSelects(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		for n, subject := range []string{"Verify your address", "Welcome", "Receipt", "News"} {
+			h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: subject, Text: fmt.Sprint("This is ", subject, ". Your verification code is 48291", n)})
+		}
+		h.press("j", "/", "Verify", "enter")
+		h.selected("Verify your address")
+		h.see("This is Verify your address")
+		h.press("c")
+		h.copies("482910")
+		h.press("esc")
+		h.selected("Verify your address")
+		h.see("This is Verify your address")
+	})
+}
+
+// The terminal reports no focus, as tmux by default, and nobody touches a key.
+func TestMailStaysUnreadUntilSomebodyLooks(t *testing.T) {
+	for _, size := range sizes[1:3] {
+		play(t, setting{width: size.w, height: size.h, before: ada}, func(h *harness) {
+			for n := range 4 {
+				h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: fmt.Sprint("Mail ", n), Text: "Text"})
+				h.wait(time.Minute)
+			}
+			for _, c := range []struct {
+				keys   []string
+				unread int
+			}{{nil, 4}, {[]string{"j"}, 2}, {[]string{"u"}, 3}, {[]string{"y", "y"}, 3}, {[]string{"j"}, 2}, {[]string{"k"}, 1}} {
+				h.press(c.keys...)
+				h.wait(time.Second)
+				if n := h.app.store.Unread(); n != c.unread {
+					t.Errorf("at %d columns after %q, %d are unread, want %d", size.w, c.keys, n, c.unread)
+				}
+			}
+		})
+	}
 }

@@ -74,7 +74,7 @@ func TestALateAnswerIsDropped(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: someMail}, func(h *harness) {
 		h.app.store.Opened = store.Cache{}
 		h.server.SetDelay(2 * time.Second)
-		h.press("enter", "h", "j")
+		h.press("j", "enter", "h", "j")
 		h.app.store.Opened = store.Cache{}
 		h.press("enter")
 		generation := h.app.reader.Generation

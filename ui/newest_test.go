@@ -15,7 +15,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
-	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
@@ -76,7 +75,7 @@ func TestWhichCodeIsCopied(t *testing.T) {
 		{name: "of all inboxes", before: []string{"h", "g"}, to: bobs, from: "Bank", copies: "222222", says: "copied 222222 from Bank"},
 		{name: "of the selected inbox, whatever came to others", to: bobs, from: "Bank", copies: "111111", says: "copied 111111 (OSC 52"},
 		{name: "with a filter, the newest that matches", from: "Bank", then: press("/", "acme", "enter"), copies: "111111", says: "copied 111111; a newer code came: 222222"},
-		{name: "of the inbox, whatever the filter of the list", from: "Bank", then: press("/", "acme", "enter", "h"), copies: "222222", says: "copied 222222 from Bank"},
+		{name: "with a filter, from the inboxes", from: "Bank", then: press("/", "acme", "enter", "h"), copies: "111111", says: "copied 111111 from Acme; a newer code came: 222222"},
 		{name: "that of an older mail, after moving to it", then: press("j"), copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
 		{name: "that of the open message", before: []string{"enter"}, selected: "111111", copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
 		{name: "that of the open message, left behind by new mail", before: []string{"enter"}, then: press("h"), selected: "111111", copies: "111111", says: "a newer code came: 222222"},
@@ -90,7 +89,6 @@ func TestWhichCodeIsCopied(t *testing.T) {
 		}, selected: "111111", copies: "111111", says: "a newer code came: 333333"},
 		{name: "of the newest while following", before: []string{"F", "enter"}, copies: "222222", says: "copied 222222 (OSC 52"},
 		{name: "of a mail that came under a dialog", before: []string{"d"}, then: func(h *harness) {
-			h.dontSee("Your verification code is 222222")
 			h.press("n")
 			h.see("Your verification code is 222222")
 		}, copies: "222222", says: "copied 222222 (OSC 52"},
@@ -260,11 +258,6 @@ func TestMovingInTheListPreviews(t *testing.T) {
 		h.see("Begin 0")
 		h.press("k")
 		h.see("Begin 1")
-		h.press("esc", "j", "esc")
-		h.app.store.Opened = store.Cache{}
-		h.press("k", "esc")
-		h.wait(time.Second)
-		h.dontSee("Begin")
 	})
 }
 

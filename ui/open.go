@@ -17,10 +17,29 @@ import (
 	"mayfly/ui/theme"
 )
 
-// open shows a message in the reader and marks it read.
-func (a *app) open(m *store.Message) tea.Cmd {
-	cmd := a.present(m)
-	a.markRead()
+// showSelected lays the panes out and keeps the reader on the selected message, so that what is selected, shown
+// and acted on is one mail. Without room for it, the reader keeps that message or none.
+func (a *app) showSelected() tea.Cmd {
+	m := a.message()
+	typing := a.focus == theme.Reader && a.reader.Typing()
+	if m == nil && a.focus == theme.Reader {
+		a.focus = theme.Messages
+	}
+	a.layOut()
+	var cmd tea.Cmd
+	switch {
+	case m != nil && a.reader.Reads(m.Key):
+	case m == nil || a.layout.Panes[theme.Reader].Empty():
+		a.reader.Close()
+	default:
+		cmd = a.present(m)
+	}
+	if typing && !a.reader.Typing() { // the message has gone: the letters that follow are not commands
+		a.pane().StartTyping()
+	}
+	if m != nil {
+		a.reader.Ended = a.store.Inboxes[m.InboxID].State == store.Gone
+	}
 	return cmd
 }
 
@@ -36,19 +55,21 @@ func (a *app) showMessage(key string, find []string) tea.Cmd {
 	a.selectInbox(m.InboxID)
 	a.messages.Select(m.Key)
 	a.focus = theme.Reader
-	cmd := a.open(m)
+	cmd := a.showSelected()
+	a.markRead()
 	a.reader.Find(find)
 	return cmd
 }
 
-// present shows a message in the reader: at once if it is cached, otherwise once it is fetched.
+// present shows a message in the reader: at once if it is cached, otherwise once it is fetched. One that the
+// cursor may only pass is not fetched yet.
 func (a *app) present(m *store.Message) tea.Cmd {
 	a.reader.Open(m, a.addressOf(m), a.now)
-	a.layOut() // so that it is laid out for the width that it gets
 	if opened := a.store.Opened.Get(m.Key); opened != nil {
-		a.reader.Show(opened, m.Findings)
-	} else {
-		a.store.SkipPrefetch(m.Key)
+		a.reader.Show(opened)
+	}
+	if a.resting == m.Key {
+		return nil
 	}
 	return a.fetch()
 }
@@ -60,6 +81,7 @@ func (a *app) fetch() tea.Cmd {
 	if a.reader.Opened != nil {
 		return nil
 	}
+	a.store.SkipPrefetch(m.Key)
 	return tea.Batch(s.Open(m, a.reader.Generation, a.reader.Prepare()), redrawIn(reader.OpeningDelay))
 }
 
@@ -82,53 +104,55 @@ const restDelay = 120 * time.Millisecond
 // rested says that the cursor may have come to rest on a message.
 type rested struct{ key string }
 
-// preview shows the selected message beside the list, where there is room: at once if it is cached,
-// otherwise when the cursor rests.
-func (a *app) preview() tea.Cmd {
-	m := a.messages.Message()
-	if m == nil || a.layout.Panes[theme.Reader].Empty() || a.reader.Reads(m.Key) {
+// rest waits until the cursor rests on the selected message, unless it is shown already.
+func (a *app) rest() tea.Cmd {
+	key := a.messages.Selected()
+	if key == "" || a.reader.Reads(key) {
 		return nil
 	}
-	a.resting = m.Key
-	rest := tea.Tick(restDelay, func(time.Time) tea.Msg { return rested{m.Key} })
-	if a.store.Opened.Get(m.Key) == nil {
-		return rest
-	}
-	return tea.Batch(a.present(m), rest)
+	a.resting = key
+	return tea.Tick(restDelay, func(time.Time) tea.Msg { return rested{key} })
 }
 
-// onRest opens the message on which the cursor rests.
+// onRest settles on the message on which the cursor rests. One that its inbox shows by itself stays unread.
 func (a *app) onRest(r rested) tea.Cmd {
-	m := a.messages.Message()
-	switch {
-	case m == nil || m.Key != r.key || a.resting != r.key:
-		return nil
-	case a.reader.Reads(m.Key):
-		a.markRead()
-		return nil
-	case a.focus == theme.Reader: // the user has gone into the one before
+	if a.resting != r.key {
 		return nil
 	}
-	return a.open(m)
+	if a.focus != theme.Inboxes {
+		a.markRead()
+	}
+	return a.settle()
 }
 
-// markRead marks the message on the screen read, unless the window is out of focus.
-func (a *app) markRead() {
-	if a.terminal.Blurred || a.reader.Message == nil || a.reader.Seen {
-		return
+// settle has the selected message fetched if that has waited for the cursor to rest.
+func (a *app) settle() tea.Cmd {
+	waits := a.resting != "" && a.reader.Reads(a.resting)
+	a.resting = ""
+	if waits {
+		return a.fetch()
 	}
-	a.reader.Seen = true
-	if m := a.store.Messages[a.reader.Message.Key]; m != nil {
+	return nil
+}
+
+// markRead marks the selected message read once the user has looked at it. Until another one has been looked at,
+// only they mark it again.
+func (a *app) markRead() {
+	if m := a.message(); m != nil && m.Key != a.looked {
+		a.looked = m.Key
 		a.store.SetUnread(m, false)
 	}
 }
 
-// toggleUnread marks the message unread, or read.
-func (a *app) toggleUnread() {
-	if m := a.store.Messages[a.message().Key]; m != nil {
-		a.store.SetUnread(m, !m.Unread)
+// look marks the message read that is on the screen while the user presses a key or a button.
+func (a *app) look() {
+	if a.resting == "" && !a.layout.Panes[theme.Reader].Empty() {
+		a.markRead()
 	}
 }
+
+// toggleUnread marks the message unread, or read.
+func (a *app) toggleUnread() { a.store.SetUnread(a.message(), !a.message().Unread) }
 
 // labelLinks opens labels for the links on the screen.
 func (a *app) labelLinks() tea.Cmd {

@@ -40,7 +40,7 @@ func (a *app) reset() {
 	}
 	a.search.In(a.store)
 	a.reader.Close()
-	a.focus, a.newest, a.next = theme.Messages, nil, nil
+	a.focus, a.newest, a.following = theme.Messages, nil, nil
 	a.burst, a.target, a.copying = burst{}, target{}, nil
 	if typing { // the letters that follow are not commands
 		a.messages.Filter.Start()
@@ -50,7 +50,7 @@ func (a *app) reset() {
 // layOut lays the panes out on the screen.
 func (a *app) layOut() {
 	a.layout = theme.Compute(theme.Input{
-		Width: a.width, Height: a.height, Focus: a.focus, Reading: a.reader.Reading(), Dividers: a.dividers,
+		Width: a.width, Height: a.height, Focus: a.focus, Reading: a.message() != nil, Dividers: a.dividers,
 	})
 	a.inboxes.Fit(a.layout.Panes[theme.Inboxes])
 	a.messages.Fit(a.layout.Panes[theme.Messages])
@@ -70,7 +70,7 @@ func (a *app) drawPanes(rows []string) {
 		case p == theme.Messages:
 			columns = append(columns, a.messages.Draw(a.theme, a.now, focused, a.noMessages(r.W-4)))
 		default:
-			columns = append(columns, a.reader.Draw(focused, a.noMessage(r.W-4), a.now))
+			columns = append(columns, a.reader.Draw(focused, a.now))
 		}
 	}
 	copy(rows[a.layout.Top():], theme.Join(a.theme, columns))
@@ -79,14 +79,8 @@ func (a *app) drawPanes(rows []string) {
 	}
 }
 
-// message is the message an action applies to: the open one when the reader has focus, otherwise
-// the selected one.
-func (a *app) message() *store.Message {
-	if m := a.messages.Message(); m != nil && (a.focus != theme.Reader || !a.reader.Reading()) {
-		return m
-	}
-	return a.reader.Message
-}
+// message is the selected message. The reader shows it, and every action applies to it; see showSelected.
+func (a *app) message() *store.Message { return a.messages.Message() }
 
 // inbox is the inbox an action applies to: the selected one, or that of the message.
 func (a *app) inbox() *store.Inbox {
@@ -107,15 +101,14 @@ func (a *app) inView() []string {
 	return []string{a.messages.InboxID}
 }
 
-// moved shows what the cursor is on after it was moved.
+// moved lists the messages of the selected inbox after a cursor was moved. The message that is selected then is
+// fetched once the cursor rests.
 func (a *app) moved() tea.Cmd {
-	switch a.focus {
-	case theme.Inboxes:
-		a.showInbox()
-	case theme.Messages:
-		return a.preview()
+	if a.focus == theme.Reader {
+		return nil
 	}
-	return nil
+	a.showInbox()
+	return a.rest()
 }
 
 // typed passes a key or a paste to the filter or the search being typed.
@@ -155,7 +148,7 @@ func (a *app) click(m tea.MouseClickMsg) tea.Cmd {
 	for _, pane := range a.panes() {
 		pane.StopTyping()
 	}
-	if p == theme.Reader && !a.reader.Reading() {
+	if p == theme.Reader && a.message() == nil {
 		return nil
 	}
 	a.focus = p
@@ -169,7 +162,8 @@ func (a *app) click(m tea.MouseClickMsg) tea.Cmd {
 	case p == theme.Inboxes && a.inboxes.Click(m.Y):
 		a.showInbox()
 	case p == theme.Messages && a.messages.Click(m.Y):
-		return a.open(a.messages.Message())
+		a.markRead()
+		return a.settle()
 	}
 	return nil
 }
@@ -179,8 +173,6 @@ func (a *app) paneRight() tea.Cmd {
 	switch {
 	case a.focus == theme.Inboxes:
 		a.focus = theme.Messages
-	case a.focus == theme.Messages && a.reader.Reading() && a.layout.Columns > 1:
-		a.focus = theme.Reader
 	case a.focus == theme.Messages:
 		return a.enter()
 	}
@@ -205,7 +197,7 @@ func (a *app) previousPane() {
 	switch {
 	case a.focus != theme.Inboxes:
 		a.paneLeft()
-	case a.reader.Reading():
+	case a.message() != nil:
 		a.focus = theme.Reader
 	default:
 		a.focus = theme.Messages
@@ -219,16 +211,15 @@ func (a *app) enter() tea.Cmd {
 		a.focus = theme.Messages
 		return nil
 	}
-	m := a.messages.Message()
-	if m == nil {
+	if a.message() == nil {
 		return nil
 	}
 	a.focus = theme.Reader
-	if a.reader.Reads(m.Key) && a.reader.Err == nil {
-		a.markRead()
-		return nil
+	a.markRead()
+	if a.reader.Err != nil {
+		a.reader.Close() // to be opened anew
 	}
-	return a.open(m)
+	return a.settle()
 }
 
 // back undoes the last step in the pane, otherwise goes one step outwards: from the message to the list,
@@ -240,24 +231,14 @@ func (a *app) back() {
 		}
 		return
 	}
-	a.resting = ""
-	switch {
-	case a.focus == theme.Reader:
-		a.focus = theme.Messages
-	case a.focus == theme.Messages && a.reader.Reading():
-		a.reader.Close()
-	default:
-		a.focus = theme.Inboxes
-	}
+	a.paneLeft()
 }
 
-// showInbox lists the messages of the selected inbox, and closes the open message unless the cursor
-// is on it there.
+// showInbox lists the messages of the selected inbox.
 func (a *app) showInbox() {
 	before := a.messages.InboxID
 	a.messages.Show(a.inboxes.ShownID())
-	if a.messages.InboxID != before && !a.reader.Reads(a.messages.Selected()) {
-		a.reader.Close()
+	if a.messages.InboxID != before {
 		a.focus = min(a.focus, theme.Messages)
 	}
 }
@@ -276,18 +257,10 @@ func (a *app) updateLists() {
 	a.inboxes.Refresh()
 	a.messages.Show(a.inboxes.ShownID())
 	a.messages.Refresh()
-	if a.focus == theme.Reader && !a.reader.Reading() {
-		a.focus = theme.Messages
-	}
 }
 
-// drop removes an inbox that was deleted here. While the user is busy, the open message and the
-// focus stay.
+// drop removes an inbox that was deleted here. While the user is busy, the focus stays.
 func (a *app) drop(id string) {
-	if m := a.reader.Message; m != nil && m.InboxID == id && !a.busy() {
-		a.reader.Close()
-	}
-	a.ended(id)
 	a.store.Drop(id)
 	a.updateLists()
 	if a.inboxes.Inbox() == nil && !a.busy() {
@@ -295,18 +268,11 @@ func (a *app) drop(id string) {
 	}
 }
 
-// ended notes that an inbox is gone. Its open message stays until the user leaves it.
-func (a *app) ended(id string) {
-	if m := a.reader.Message; m != nil && m.InboxID == id {
-		a.reader.Ended = true
-	}
-}
-
 // prune removes inboxes that have been gone for a while, unless they are selected, marked or being
 // read.
 func (a *app) prune(now time.Time) {
 	if a.store.Prune(now, func(id string) bool {
-		return id == a.inboxes.Selected() || a.inboxes.Marks[id] || a.reader.Message != nil && a.reader.Message.InboxID == id
+		return id == a.inboxes.Selected() || a.inboxes.Marks[id] || a.message() != nil && a.message().InboxID == id
 	}) {
 		a.updateLists()
 	}
@@ -325,8 +291,8 @@ func (a *app) path() []string {
 		}
 		parts = append(parts, name)
 	}
-	if a.focus == theme.Reader && a.reader.Reading() {
-		parts = append(parts, a.reader.Message.Subject)
+	if a.focus == theme.Reader {
+		parts = append(parts, a.message().Subject)
 	}
 	return parts
 }

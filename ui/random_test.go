@@ -110,8 +110,9 @@ func (h *harness) checkSelection() {
 	if !a.layout.TooSmall && a.layout.Panes[a.focus].Empty() {
 		h.t.Fatalf("pane %d has the focus and is not on the screen", a.focus)
 	}
-	if a.focus == theme.Reader && !a.reader.Reading() {
-		h.t.Fatal("the reader has the focus and nothing is read")
+	shown, selected := a.reader.Message, a.messages.Message()
+	if !a.layout.Panes[theme.Reader].Empty() && shown != selected || shown != nil && shown != selected || a.message() != selected {
+		h.t.Fatalf("%v is shown, %v is selected, %v is acted on", shown, selected, a.message())
 	}
 	if n := a.store.Unread(); n < 0 {
 		h.t.Fatalf("%d unread messages", n)

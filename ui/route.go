@@ -91,6 +91,7 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	case a.busy():
 		return a.toTyped(k)
 	}
+	a.look()
 	if c := a.table.lookup(name, a.focus); c != nil && (!k.IsRepeat || c.Held) {
 		return a.perform(c)
 	}
@@ -126,6 +127,9 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	}
 	a.refocused = a.refocused && !released
+	if clicked {
+		a.look()
+	}
 	switch m := msg.(type) {
 	case tea.MouseMotionMsg:
 		a.dividers.Drag(a.layout, m.X)
@@ -148,7 +152,6 @@ func (a *app) onTerminal(msg tea.Msg) tea.Cmd {
 		a.applyTheme()
 	case term.Focus:
 		a.refocused = !a.terminal.Blurred
-		a.markRead()
 		if s := a.session(); s != nil {
 			s.Watcher.SetFocused(!a.terminal.Blurred)
 		}

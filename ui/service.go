@@ -250,7 +250,7 @@ func (a *app) onOpened(m session.Opened) {
 	case m.Err != nil:
 		a.reader.Fail(errors.New(session.Explain(m.Err)))
 	default:
-		a.reader.Show(m.Message, m.Findings)
+		a.reader.Show(m.Message)
 	}
 }
 
@@ -267,7 +267,7 @@ func (a *app) onRaw(m session.RawFetched) {
 	case m.Err != nil:
 		a.reader.FailRaw(m.Err)
 	default:
-		a.reader.Show(m.Message, nil)
+		a.reader.Show(m.Message)
 	}
 }
 
@@ -282,7 +282,8 @@ func (a *app) togglePause() {
 // refresh fetches the lists again, or retries the connection.
 func (a *app) refresh() tea.Cmd {
 	if a.reader.Err != nil && a.connection.Working() {
-		return a.open(a.reader.Message)
+		a.reader.Close() // to be opened anew
+		return nil
 	}
 	id := ""
 	if i := a.inboxes.Inbox(); i != nil && !i.Gone(a.now) { // one that is gone is not followed

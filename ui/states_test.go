@@ -85,7 +85,7 @@ var states = []state{
 	{"loading", setting{before: someMail}, func(h *harness) {
 		h.server.SetDelay(5 * time.Second)
 		h.app.store.Opened = store.Cache{}
-		h.press("enter")
+		h.press("j", "enter")
 		h.wait(200 * time.Millisecond)
 	}},
 	{"no-key", setting{connect: noKey}, nil},

@@ -211,18 +211,3 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		}
 	}
 }
-
-func TestWhyTheReaderIsEmpty(t *testing.T) {
-	a := online(t)
-	if got := a.noMessage(60); got != nil {
-		t.Errorf("without messages it says %q", got)
-	}
-	a.store.Apply(watch.Event{Kind: watch.Listed, InboxID: "a", Messages: []api.Summary{{ID: "1"}}}, now)
-	if got := strings.Join(a.noMessage(80), " "); got != a.theme.Dim.On("Nothing is open. enter opens a message; F follows the newest.") {
-		t.Errorf("it says %q", got)
-	}
-	a.connection.Session = nil
-	if got := a.noMessage(60); got != nil {
-		t.Errorf("without a session it says %q", got)
-	}
-}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -37,15 +36,8 @@ type target struct {
 // wentTo is the message that the user went to: open with focus, or selected by moving in the list.
 // It is nil if they went to none.
 func (a *app) wentTo() *store.Message {
-	var m *store.Message
-	switch {
-	case a.focus == theme.Reader:
-		m = a.reader.Message
-	case a.focus == theme.Messages && a.messages.Placed():
-		m = a.messages.Message()
-	}
-	if m != nil {
-		return cmp.Or(a.store.Messages[m.Key], m) // the reader has a copy
+	if a.focus == theme.Reader || a.messages.Placed() {
+		return a.message()
 	}
 	return nil
 }
@@ -57,9 +49,6 @@ func (a *app) candidates() []*store.Message {
 		return []*store.Message{m}
 	}
 	keys := a.messages.IDs()
-	if a.focus == theme.Inboxes { // a filter of the list does not matter
-		keys = a.store.Keys(a.messages.InboxID)
-	}
 	var from []*store.Message
 	for _, key := range keys[:min(len(keys), maxSought)] {
 		if m := a.store.Messages[key]; m != nil {
@@ -143,7 +132,7 @@ func (a *app) deliver(busy bool) (cmd tea.Cmd, delivered bool) {
 
 // origin says where something was found, unless that is the selected message.
 func (a *app) origin(m *store.Message) string {
-	if shown := a.message(); a.focus != theme.Inboxes && shown != nil && shown.Key == m.Key {
+	if m == a.message() && a.focus != theme.Inboxes {
 		return ""
 	}
 	text := " from " + m.Sender

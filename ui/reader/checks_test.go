@@ -92,7 +92,7 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 	}
 	s = open(t, 60, 20, api.Message{})
 	s.await(api.Message{ID: "1"})
-	s.Show(message.File("a", "eml", "Subject: A\r\nFrom: a@b.example\r\n\r\nText\r\n"), nil)
+	s.Show(message.File("a", "eml", "Subject: A\r\nFrom: a@b.example\r\n\r\nText\r\n"))
 	s.layout()
 	s.do("view-checks", "show-place")
 	if s.View != render.Headers {

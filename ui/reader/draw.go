@@ -19,13 +19,12 @@ import (
 // roomyHead is the pane height in rows from which the head has a row for each field.
 const roomyHead = 14
 
-// Draw draws the pane; idle is shown while no message is open.
-func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
+// Draw draws the pane.
+func (p *Pane) Draw(focused bool, now time.Time) []string {
 	out := theme.Blank(p.Rect)
 	th, w := p.theme, p.Rect.W
 	if p.Message == nil {
 		out[0] = theme.Title(th, "Message", "", w, focused)
-		theme.Place(out, w, p.textTop(), idle)
 		return out
 	}
 	out[0] = theme.Title(th, theme.Cut(th.StableWidth(p.Message.Subject), p.titleWidth()), p.search.Status(th), w, focused)

@@ -55,7 +55,7 @@ func TestThePlaceIsKept(t *testing.T) {
 		t.Errorf("left at paragraph %d the view begins with %d", want, s.firstParagraph())
 	}
 	s.send(uitest.Page(9))
-	s.read(api.Message{ID: "2", Text: paragraphs(400)}, nil)
+	s.read(api.Message{ID: "2", Text: paragraphs(400)})
 	if got := s.firstParagraph(); got != 0 {
 		t.Errorf("the next message begins with paragraph %d", got)
 	}
@@ -65,7 +65,7 @@ func TestALargeBodyIsLaidOutBesideTheFrames(t *testing.T) {
 	m := api.Message{ID: "1", Text: paragraphs(1000)}
 	s := open(t, 60, 20, api.Message{})
 	s.await(m)
-	s.Show(message.New("a", m), nil)
+	s.Show(message.New("a", m))
 	first := s.Layout()
 	if first == nil || s.Layout() != nil {
 		t.Fatal("its layout is not one command")
@@ -89,7 +89,7 @@ func TestTheFirstFrameHasItsLines(t *testing.T) {
 		s.await(api.Message{ID: "1"})
 		opened := message.New("a", api.Message{ID: "1", Text: text})
 		s.Prepare()(opened.Mail())
-		s.Show(opened, nil)
+		s.Show(opened)
 		if s.Layout() != nil {
 			t.Error("what was prepared is laid out again")
 		}
@@ -117,7 +117,7 @@ func illustrated(t *testing.T) api.Message {
 func gallery(t *testing.T, p rimage.Protocol) *scene {
 	s := open(t, 60, 24, api.Message{})
 	s.SetLook(uitest.Theme(t), rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 10, Height: 20}}, Hints{Image: "i shows it", Images: "i shows them"})
-	s.read(illustrated(t), nil)
+	s.read(illustrated(t))
 	return s
 }
 
@@ -125,7 +125,7 @@ func TestImages(t *testing.T) {
 	for p, cell := range map[rimage.Protocol]string{rimage.Blocks: "▀", rimage.KittyCells: "\U0010eeee"} {
 		s := gallery(t, p)
 		shown := func() int {
-			return strings.Count(strings.Join(s.Draw(true, nil, start), ""), cell)
+			return strings.Count(strings.Join(s.Draw(true, start), ""), cell)
 		}
 		s.draw().See("1 image: i shows it", "Noon")
 		for _, c := range []struct {
@@ -170,7 +170,7 @@ func TestThePixelsComeBeforeTheirCells(t *testing.T) {
 	s.OnRaw(tea.RawMsg{Msg: "another sequence"})
 	s.draw().See("Noon")
 	s.OnRaw(raw().(tea.RawMsg))
-	if got := strings.Join(s.Draw(true, nil, start), ""); !strings.Contains(got, "\U0010eeee") {
+	if got := strings.Join(s.Draw(true, start), ""); !strings.Contains(got, "\U0010eeee") {
 		t.Error("the image is not shown")
 	}
 	if s.OnRaw(raw().(tea.RawMsg)) != nil {
@@ -196,7 +196,7 @@ func TestAnOvertakenLayoutIsMadeAgain(t *testing.T) {
 		s.run(run(between[0]))
 		s.run(late)
 		s.run(run(between[1]))
-		if got := strings.Join(s.Draw(true, nil, start), ""); !strings.Contains(got, "▀") {
+		if got := strings.Join(s.Draw(true, start), ""); !strings.Contains(got, "▀") {
 			t.Errorf("after %s the image is not shown:\n%s", between, s.draw())
 		}
 	}

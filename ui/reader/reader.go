@@ -23,13 +23,12 @@ var Views = [...]string{"rich", "text", "html", "headers", "raw", "checks"}
 
 // Pane shows one message.
 type Pane struct {
-	Message *store.Message   // nil when none is open; a copy, so that it outlives its inbox
+	Message *store.Message   // nil when none is open
 	Opened  *message.Message // nil while loading
 	summary summary          // of Opened
 	Err     error            // why the message could not be opened
 	View    render.View
 	Ended   bool // the inbox is gone; the message stays until the user leaves it
-	Seen    bool // it was marked read once: only the user marks it again
 	Rect    theme.Rect
 
 	// Generation counts openings: a result for an earlier one is stale.
@@ -79,25 +78,21 @@ func (p *Pane) Reading() bool { return p.Message != nil }
 // Reads reports whether the message with the given key is open or on its way.
 func (p *Pane) Reads(key string) bool { return p.Message != nil && p.Message.Key == key }
 
-// Open starts showing a message; results for an earlier one are stale from now on.
+// Open starts showing a message in the rich view; results for an earlier one are stale from now on.
 func (p *Pane) Open(m *store.Message, email string, now time.Time) {
-	copied := *m
 	p.Close()
-	p.Message, p.email, p.since = &copied, email, now
+	p.Message, p.email, p.since = m, email, now
 }
 
 // Close closes the message.
 func (p *Pane) Close() {
-	*p = Pane{Rect: p.Rect, look: p.look, View: p.View, Generation: p.Generation + 1, images: p.images}
+	*p = Pane{Rect: p.Rect, look: p.look, Generation: p.Generation + 1, images: p.images}
 }
 
 // Show shows a message that has been fetched.
-func (p *Pane) Show(m *message.Message, f *store.Findings) {
+func (p *Pane) Show(m *message.Message) {
 	p.Opened, p.summary, p.Err, p.rawSince = m, summarize(m), nil, time.Time{}
 	p.check = max(0, min(p.check, p.summary.checks-1)) // the raw message may have fewer
-	if f != nil {
-		p.Message.Findings = f
-	}
 }
 
 // summary is what every frame says of a message.

@@ -29,7 +29,7 @@ func TestAMessage(t *testing.T) {
 	s.draw().Is(" Message\n\n  Nothing is open.")
 	s.await(m)
 	s.Message.Delay = 3200 * time.Millisecond
-	s.Show(message.New("a", m), nil)
+	s.Show(message.New("a", m))
 	s.layout()
 	s.draw().Is(`
  Confirm your e-mail address
@@ -100,13 +100,13 @@ func TestOpeningAndClosing(t *testing.T) {
 	if s.Err != nil || s.Generation <= first {
 		t.Errorf("the next message begins with %v, as generation %d after %d", s.Err, s.Generation, first)
 	}
-	s.Show(message.New("a", api.Message{Text: paragraphs(50)}), &store.Findings{Code: "482913"})
+	s.Show(message.New("a", api.Message{Text: paragraphs(50)}))
 	s.layout()
 	s.do("view-text", "hidden", "unfold", "read-on")
 	s.send(uitest.Search{})
 	s.press("paragraph")
-	if s.Message.Findings.Code != "482913" || s.top == 0 {
-		t.Errorf("what was found is not known: %+v", s.Message.Findings)
+	if s.top == 0 {
+		t.Error("a search does not go to its hit")
 	}
 	second := s.Generation
 	s.Close()
@@ -133,7 +133,7 @@ func TestTheRawMessageIsWaitedFor(t *testing.T) {
 	s.draw().DontSee("Opening…", "no raw message")
 	s.now = start.Add(OpeningDelay)
 	s.draw().See("Opening…")
-	s.Show(raw, nil)
+	s.Show(raw)
 	s.layout()
 	s.draw().See("X-Field: value")
 	s = open(t, 60, 20, welcome)
@@ -292,7 +292,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("the second label in capitals copies %q", copied)
 	}
 	x, y := s.at("this link")
-	rows := s.Draw(true, nil, s.now)
+	rows := s.Draw(true, s.now)
 	labels(s).Draw(uitest.Theme(t), rows, 60)
 	if row := []rune(uitest.Draw(t, rows, 60).Rows[y]); string(row[x-1:x+4]) != "athis" {
 		t.Errorf("the label stands in %q", string(row))
@@ -302,7 +302,7 @@ func TestLabels(t *testing.T) {
 		t.Error("links that are not on the screen have labels")
 	}
 	twice := open(t, 30, 12, api.Message{ID: "1", HTML: `<p><a href="https://x.example/">A link of several lines, which has one label only</a></p>`})
-	if rows := twice.Draw(true, nil, start); true {
+	if rows := twice.Draw(true, start); true {
 		labels(twice).Draw(uitest.Theme(t), rows, 30)
 		if got := uitest.Draw(t, rows, 30).String(); !strings.Contains(got, "\n aA link") || strings.Contains(got, "\n s") {
 			t.Errorf("the labels are\n%s", got)
@@ -449,7 +449,7 @@ func TestHitsStandOut(t *testing.T) {
 	th := uitest.Theme(t)
 	want := "One " + th.Match.On("two") + theme.Bold.On(" ") + "日本 " + (th.Match + theme.Reverse).On("TWO") + " " + th.Match.On("two")
 	cells := func(rows string) string { return lipgloss.NewCanvas(60, 20).Compose(uv.NewStyledString(rows)).Render() }
-	if got := strings.Join(s.Draw(true, nil, start), "\n"); !strings.Contains(cells(got), strings.TrimRight(cells(want), "\n")) {
+	if got := strings.Join(s.Draw(true, start), "\n"); !strings.Contains(cells(got), strings.TrimRight(cells(want), "\n")) {
 		t.Errorf("%q is not in\n%q", cells(want), cells(got))
 	}
 	s.draw().See("One two 日本 TWO two")

@@ -44,15 +44,15 @@ func open(t testing.TB, w, h int, m api.Message) *scene {
 	s.SetLook(uitest.Theme(t), image.Mode{Protocol: image.Blocks}, Hints{Retry: "r try again", Image: "i shows it", Images: "i shows them", Hidden: "x"})
 	s.fit(w, h)
 	if m.ID != "" {
-		s.read(m, &store.Findings{})
+		s.read(m)
 	}
 	return s
 }
 
 // read shows a message.
-func (s *scene) read(m api.Message, f *store.Findings) {
+func (s *scene) read(m api.Message) {
 	s.await(m)
-	s.Show(message.New("a", m), f)
+	s.Show(message.New("a", m))
 	s.layout()
 }
 
@@ -158,7 +158,7 @@ func (s *scene) act(id string) {
 
 func (s *scene) draw() uitest.Screen {
 	s.t.Helper()
-	return uitest.DrawLast(s.t, s.Draw(true, []string{"Nothing is open."}, s.now), s.Rect.W)
+	return uitest.DrawLast(s.t, s.Draw(true, s.now), s.Rect.W)
 }
 
 func click(x, y int) tea.Msg { return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft} }
