@@ -60,6 +60,13 @@ func actions(commands []config.Command) []*action {
 		{ID: "open", Title: "Open", Hint: "open", Group: navigation, Keys: []string{"enter"}, Where: inLists,
 			Why: func(a *app) string { return a.needRow("open") }, Run: (*app).enter},
 		{ID: "back", Title: "Back", Group: navigation, Keys: []string{"esc"}, Where: anywhere, Run: just((*app).back)},
+		{ID: "unread-next", Title: "Go to the newest unread message", Hint: "unread", Group: navigation, Keys: []string{"."}, Where: anywhere,
+			Why: func(a *app) string {
+				if a.newestUnread() == nil {
+					return "No message is unread"
+				}
+				return ""
+			}, Run: (*app).goToUnread},
 		{ID: "filter", Title: "Filter the rows as you type", Hint: "filter", Group: navigation, Keys: []string{"/"}, Where: inLists,
 			Run: just(func(a *app) { a.pane().StartTyping() })},
 		{ID: "search-all", Title: "Search all messages", Hint: "search all", Group: navigation, Keys: []string{"ctrl+f"}, Where: anywhere, Why: (*app).needMessages,

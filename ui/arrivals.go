@@ -38,6 +38,9 @@ func (a *app) apply(events []watch.Event) tea.Cmd {
 		a.messages.Stay()
 	}
 	a.updateLists()
+	if m := a.newestUnread(); m != nil && !a.touched { // nobody has chosen an inbox yet
+		a.goTo(m)
+	}
 	if len(mail) > 0 {
 		cmds = append(cmds, a.arrived(mail))
 	}
@@ -59,14 +62,27 @@ func (a *app) arrived(mail []*store.Message) tea.Cmd {
 	}
 	elsewhere := slices.DeleteFunc(mail, func(m *store.Message) bool { return a.messages.Lists(m.InboxID) })
 	if len(elsewhere) > 0 {
-		m := newestOf(elsewhere)
-		text := "Mail for " + a.nameOf(m) + ": " + m.Subject
-		if n := len(elsewhere); n > 1 {
-			text = fmt.Sprintf("%d new messages elsewhere, the newest for %s: %s", n, a.nameOf(m), m.Subject)
-		}
-		a.note(text)
+		a.elsewhere = newestOf(elsewhere)
+		a.footer.show(outcome{live: func() string { return a.saidElsewhere(len(elsewhere)) }}, a.now)
 	}
 	return cmd
+}
+
+// saidElsewhere says what came to inboxes that are not listed, n messages, with the code of the newest once it is read.
+func (a *app) saidElsewhere(n int) string {
+	m := a.elsewhere
+	if m == nil {
+		return ""
+	}
+	text := "Mail"
+	if m.Findings != nil && m.Findings.Code != "" {
+		text = m.Findings.Code
+	}
+	text += " for " + a.nameOf(m) + ": " + m.Subject
+	if n > 1 {
+		text += fmt.Sprintf(" and %d more", n-1)
+	}
+	return text + " · " + a.table.keyFor("unread-next") + " goes there"
 }
 
 func newestOf(mail []*store.Message) *store.Message {
@@ -111,13 +127,8 @@ func (a *app) followNewest() {
 	if m == nil || a.store.Messages[m.Key] == nil {
 		return
 	}
-	if !a.messages.Lists(m.InboxID) {
-		a.selectInbox(m.InboxID)
-	}
+	a.goTo(m)
 	a.focus = max(a.focus, theme.Messages)
-	if a.messages.Select(m.Key) && a.messages.Index() == 0 {
-		a.messages.First() // the cursor goes on to newer mail
-	}
 }
 
 // A burst of mail is announced once: when none has come for quietTime, or maxBurst after its

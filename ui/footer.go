@@ -33,12 +33,12 @@ type outcome struct {
 	text       string
 	how        string        // left out where there is no room
 	endMatters bool          // of the text: it is cut in its middle
-	reason     func() string // why an action was refused, as it is now, instead of text; nil for other outcomes
+	live       func() string // what is true now, instead of text, such as why an action is refused
 }
 
 func (o outcome) said() string {
-	if o.reason != nil {
-		return o.reason()
+	if o.live != nil {
+		return o.live()
 	}
 	return o.text
 }
@@ -59,7 +59,7 @@ func (f *footer) show(o outcome, now time.Time) {
 }
 
 // refuse shows why an action is unavailable, as long as it is.
-func (f *footer) refuse(reason func() string, now time.Time) { f.show(outcome{reason: reason}, now) }
+func (f *footer) refuse(reason func() string, now time.Time) { f.show(outcome{live: reason}, now) }
 
 // begin begins a request, which is shown until it ends. If it is under way already, that is
 // shown instead.

@@ -146,6 +146,7 @@ func (a *app) markRead() {
 
 // look marks the message read that is on the screen while the user presses a key or a button.
 func (a *app) look() {
+	a.touched = true
 	if a.resting == "" && !a.layout.Panes[theme.Reader].Empty() {
 		a.markRead()
 	}

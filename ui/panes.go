@@ -41,7 +41,7 @@ func (a *app) reset() {
 	a.search.In(a.store)
 	a.reader.Close()
 	a.focus, a.newest, a.following = theme.Messages, nil, nil
-	a.burst, a.target, a.copying = burst{}, target{}, nil
+	a.burst, a.target, a.copying, a.elsewhere = burst{}, target{}, nil, nil
 	if typing { // the letters that follow are not commands
 		a.messages.Filter.Start()
 	}
@@ -250,6 +250,39 @@ func (a *app) selectInbox(id string) {
 	a.inboxes.Select(id)
 	a.showInbox()
 	a.messages.Refresh()
+}
+
+// goTo selects a message. From the newest, the cursor goes on to newer mail.
+func (a *app) goTo(m *store.Message) {
+	if !a.messages.Lists(m.InboxID) {
+		a.selectInbox(m.InboxID)
+	}
+	if a.messages.Select(m.Key) && a.messages.Index() == 0 {
+		a.messages.First()
+	}
+}
+
+// newestUnread is the newest unread message of all inboxes, nil if all are read.
+func (a *app) newestUnread() *store.Message {
+	for _, key := range a.store.Keys(store.All) {
+		if m := a.store.Messages[key]; m.Unread {
+			return m
+		}
+	}
+	return nil
+}
+
+// goToUnread opens the newest unread message of all inboxes.
+func (a *app) goToUnread() tea.Cmd {
+	a.messages.Filter.Clear()
+	a.messages.Refresh()
+	a.goTo(a.newestUnread())
+	a.focus = max(a.focus, theme.Messages)
+	if a.layout.Columns == 1 {
+		a.focus = theme.Reader
+	}
+	a.markRead()
+	return nil
 }
 
 // updateLists updates both lists from the store. No cursor moves.

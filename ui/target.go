@@ -198,6 +198,9 @@ func (a *app) toRead() []string {
 	if len(a.target.from) > 0 {
 		keys = append(keys, a.target.from[0].Key)
 	}
+	if a.elsewhere != nil {
+		keys = append(keys, a.elsewhere.Key)
+	}
 	for _, m := range a.copying {
 		keys = append(keys, m.Key)
 	}
