@@ -174,6 +174,7 @@ func TestAutocopy(t *testing.T) {
 	set.config = "[ui]\nautocopy = true\n"
 	play(t, set, func(h *harness) {
 		h.see("autocopy ·")
+		h.press("k")                                                 // from now on the selection stays
 		h.deliver("bob@"+apitest.Domain, coded("Bank", "111111", 0)) // the selected one
 		h.copies("111111")
 		h.see("copied the new code 111111 from Bank (OSC 52")

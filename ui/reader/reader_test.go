@@ -26,7 +26,7 @@ func TestAMessage(t *testing.T) {
 	m := welcome
 	m.Attachments = []api.Attachment{{Filename: "terms.pdf", Size: 120_400}, {ContentType: "text/calendar", Size: 900}}
 	s := open(t, 60, 20, api.Message{})
-	s.draw().Is(" Message\n\n  Nothing is open.")
+	s.draw().Is(" Message")
 	s.await(m)
 	s.Message.Delay = 3200 * time.Millisecond
 	s.Show(message.New("a", m))
@@ -81,7 +81,7 @@ func TestOpeningAndClosing(t *testing.T) {
 	s.Open(row, "ada@b.example", start)
 	first := s.Generation
 	row.Subject = "changed in the store"
-	if !s.Reading() || !s.Reads("1") || s.Reads("2") || s.Message.Subject != "One" {
+	if !s.Reading() || !s.Reads("1") || s.Reads("2") || s.Message != row {
 		t.Errorf("it reads %+v", s.Message)
 	}
 	s.do("read-on")
@@ -110,10 +110,10 @@ func TestOpeningAndClosing(t *testing.T) {
 	}
 	second := s.Generation
 	s.Close()
-	if s.Reading() || s.Typing() || s.Generation <= second || s.View != render.Text || s.hidden || s.unfold || s.top != 0 || s.Opened != nil {
+	if s.Reading() || s.Typing() || s.Generation <= second || s.View != render.Rich || s.hidden || s.unfold || s.top != 0 || s.Opened != nil {
 		t.Errorf("closed it is %+v", s.Pane)
 	}
-	s.draw().Is(" Message\n\n  Nothing is open.")
+	s.draw().Is(" Message")
 }
 
 func TestTheRawMessageIsWaitedFor(t *testing.T) {
