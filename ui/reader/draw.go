@@ -27,7 +27,8 @@ func (p *Pane) Draw(focused bool, now time.Time) []string {
 		out[0] = theme.Title(th, "Message", "", w, focused)
 		return out
 	}
-	out[0] = theme.Title(th, theme.Cut(th.StableWidth(p.Message.Subject), p.titleWidth()), p.search.Status(th), w, focused)
+	lead := p.lead()
+	out[0] = lead + theme.Title(th, p.titleSubject(), p.search.Status(th), w-theme.Width(lead), focused)
 	if p.search.Typing {
 		out[0] = theme.Title(th, p.search.Prompt(th, w-2), "", w, focused)
 	}
@@ -169,15 +170,31 @@ func (p *Pane) head() []string {
 // maxSubject bounds the rows of a subject.
 const maxSubject = 6
 
-// titleWidth is the room for the subject in the title.
-func (p *Pane) titleWidth() int { return p.Rect.W - 3 }
+// titleSubject is the subject in the title, as much of it as there is room for.
+func (p *Pane) titleSubject() string {
+	return theme.Cut(p.theme.StableWidth(p.Message.Subject), p.Rect.W-3-theme.Width(p.lead()))
+}
+
+// lead is what stands before the subject where the pane is so low that the body may begin without it:
+// the code, or else the link.
+func (p *Pane) lead() string {
+	f, th := p.Message.Findings, p.theme
+	if p.Rect.H >= roomyHead || !f.Any() {
+		return ""
+	}
+	text := th.Link.On("↗ " + f.Link.Text)
+	if f.Code != "" {
+		text = th.Code.On(f.Code)
+	}
+	return " " + theme.Cut(text, p.Rect.W-4) + th.Dim.On(" ·")
+}
 
 // subject is the subject as it was sent, in at most the given number of rows: nothing if the title
 // shows it so. Nothing stands to the right of these rows, so that they may take another width than
 // they seem to.
 func (p *Pane) subject(w, most int) []string {
 	text := p.Message.Subject
-	if theme.Width(text) <= p.titleWidth() && p.theme.StableWidth(text) == text {
+	if p.titleSubject() == text {
 		return nil
 	}
 	wrap := ansi.Wrap
