@@ -24,8 +24,9 @@ type Recipient struct {
 // Recipient finds the inbox for an address: the one with that address, or else the one without its
 // "+tag" unless another key ever had the address with it, or else, with Options.CatchAll, a new
 // one. Without Options.CatchAll, mail for the postmaster is kept for the operator. The address is
-// local-part@domain or "postmaster", unquoted and without angle brackets, in any case. NotFound: there is no inbox (SMTP 550). Invalid: not an
-// address (553). OverQuota: the owner has received all the messages of the day (452).
+// local-part@domain or "postmaster", unquoted and without angle brackets, in any case. NotFound: there
+// is no inbox (SMTP 550). Invalid: not an address (553). OverQuota: the owner has received all the
+// messages of the day (452).
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
 	local, domain, err := splitAddress(s.withDomain(address))
 	if err != nil {

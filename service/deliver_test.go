@@ -132,8 +132,7 @@ func TestTagsDoNotCrossKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, a := start(t, service.Dev, service.Options{})
-		_, b, err := s.CreateKey(t.Context(), "other", service.Dev)
-		must(t, err)
+		b := createKey(t, s)
 		goesTo := func(address, want string) {
 			t.Helper()
 			switch r, err := s.Recipient(t.Context(), address); {

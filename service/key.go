@@ -60,8 +60,8 @@ func (s *Service) KeyOf(ctx context.Context, secret string) (Key, error) {
 }
 
 // Allow counts a request of the key and returns the quota that is left, also with RateLimited. An
-// unlimited key has none. Forbidden: the plan has no access. RateLimited: the request was not counted, and can be made
-// again after RetryAfter.
+// unlimited key has none. Forbidden: the plan has no access. RateLimited: the request was not counted,
+// and can be made again after RetryAfter.
 func (s *Service) Allow(ctx context.Context, k Key) (Quota, error) {
 	if k.ID == s.options.Unlimited {
 		return Quota{}, nil

@@ -220,8 +220,10 @@ func (d *disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err err
 			return nil, err
 		}
 	}
-	err = d.retry(name, func() error { f, err = d.FS.Create(name, c); return err })
-	return &file{File: f, disk: d, name: name}, err
+	if err = d.retry(name, func() error { f, err = d.FS.Create(name, c); return err }); err != nil {
+		return nil, err
+	}
+	return &file{File: f, disk: d, name: name}, nil
 }
 
 func (d *disk) syncFolder(dir string) error {
@@ -239,8 +241,10 @@ func (d *disk) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.Fi
 		}
 		return d.Create(to, c)
 	}
-	err = d.retry(to, func() error { f, err = d.FS.ReuseForWrite(from, to, c); return err })
-	return &file{File: f, disk: d, name: to}, err
+	if err = d.retry(to, func() error { f, err = d.FS.ReuseForWrite(from, to, c); return err }); err != nil {
+		return nil, err
+	}
+	return &file{File: f, disk: d, name: to}, nil
 }
 
 // file is a file of the database, which one goroutine writes.

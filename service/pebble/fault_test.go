@@ -524,6 +524,28 @@ func wantFailure(t *testing.T, s *Store, cause string) {
 	}
 }
 
+// A manifest that cannot be made, once, when opening writes mail to a table, ends the store in one line.
+func TestManifestThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		disk, _, s, in := onFaultyDisk(t)
+		must(t, s.Close())
+		var failed atomic.Bool // later attempts succeed: no fake time passes while the database repeats them at once
+		once := errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind == errorfs.OpCreate && strings.Contains(op.Path, "MANIFEST-") && !failed.Swap(true) {
+				return syscall.EMFILE
+			}
+			return nil
+		})
+		s = mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, once)})
+		wantFailure(t, s, "too many open files")
+		must(t, s.Close())
+		s = mustOpen(t, "store", Options{fs: disk})
+		wantAll(t, s, in, "before")
+		must(t, s.Close())
+	})
+}
+
 // A table that cannot be read ends the store, too, whether it is needed or not.
 func TestDamagedTable(t *testing.T) {
 	t.Parallel()
