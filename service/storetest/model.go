@@ -148,10 +148,14 @@ func (m *modelStore) sweep(t *testing.T) {
 	if len(swept.Inboxes) != min(limit, len(expired)) {
 		t.Fatalf("swept %d of %d expired with limit %d", len(swept.Inboxes), len(expired), limit)
 	}
+	var last time.Time
 	for _, s := range swept.Inboxes {
 		in := m.inboxes[s.ID]
 		if in == nil || in.ExpiresAt.After(m.now) || in.KeyID != s.KeyID {
 			t.Fatalf("swept %+v, which has not expired", s)
+		}
+		if in.ExpiresAt.After(last) {
+			last = in.ExpiresAt
 		}
 		m.kill(in)
 	}
@@ -160,6 +164,9 @@ func (m *modelStore) sweep(t *testing.T) {
 		if next.IsZero() || in.ExpiresAt.Before(next) {
 			next = in.ExpiresAt
 		}
+	}
+	if !next.IsZero() && next.Before(last) {
+		t.Fatalf("swept an inbox of %v before one of %v", last, next)
 	}
 	if !swept.Next.Equal(next) {
 		t.Fatalf("next expiry %v, want %v", swept.Next, next)
