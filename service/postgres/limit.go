@@ -41,7 +41,7 @@ func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quot
 		return service.Quota{}, false, err
 	}
 	if !r.ok {
-		s.refusals.put(keyID, refusal{limit, begun.Add(r.quota.Reset)})
+		s.refusals.put(keyID, refusal{r.quota.Limit, begun.Add(r.quota.Reset)})
 	}
 	return r.quota, r.ok, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -67,6 +68,10 @@ func TestQuotaOfSharedLimit(t *testing.T) {
 		want(2, 0, false, 20*time.Second)
 		age(t, stores, 61)
 		want(2, 1, true, 61*time.Second)
+		// A key may make requests for years.
+		execute(t, stores[0].pool, "UPDATE requests SET before = before + $1, total = total + $1, totals = array_fill(total + $1, ARRAY[61])", math.MaxInt32-1)
+		want(2, 1, true, 61*time.Second)
+		want(2, 0, true, 61*time.Second)
 	})
 }
 
@@ -95,6 +100,41 @@ func TestRefusalIsRemembered(t *testing.T) {
 	want(2, false, false)
 	s.refusals.put("k", refusal{2, time.Now()})
 	want(2, false, true)
+}
+
+// Requests that are counted together have the smallest of their limits, which is the one remembered.
+func TestRefusalBesideASmallerLimit(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})
+	take(t, s, 1)
+	tx, err := s.pool.Begin(t.Context())
+	check(t, err)
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	execute(t, tx, "SELECT FROM requests FOR UPDATE")
+	var asking errgroup.Group
+	ask := func(limit int) {
+		asking.Go(func() error {
+			_, _, err := s.Take(t.Context(), "k", limit)
+			return err
+		})
+	}
+	ask(1)
+	awaitLock(t, s, "the first request waits in the database")
+	for range 8 {
+		ask(3)
+	}
+	ask(1)
+	await(t, "the others wait to be counted together", func() bool {
+		l := s.anyServer.requests
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.next != nil && len(l.next.keys) == 9
+	})
+	check(t, tx.Rollback(t.Context()))
+	check(t, asking.Wait())
+	if q, ok := take(t, s, 3); !ok {
+		t.Errorf("the second of three requests is refused with %+v", q)
+	}
 }
 
 // A clock that is set back leaves nobody with more requests.

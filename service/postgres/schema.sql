@@ -89,8 +89,8 @@ CREATE TABLE deleted (
 CREATE TABLE requests (
     key_id  text PRIMARY KEY,
     second  integer NOT NULL DEFAULT floor(date_part('epoch', statement_timestamp())), -- of the last change, since 1970
-    before  integer NOT NULL DEFAULT 0,    -- the total before it
-    total   integer NOT NULL,              -- and after it
-    totals  integer[] NOT NULL DEFAULT array_fill(0, ARRAY[61]), -- at the end of each of the 61 seconds before
+    before  bigint NOT NULL DEFAULT 0,     -- the total before it
+    total   bigint NOT NULL,               -- and after it
+    totals  bigint[] NOT NULL DEFAULT array_fill(0::bigint, ARRAY[61]), -- at the end of each of the 61 seconds before
     allowed integer NOT NULL               -- in a minute, then
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
