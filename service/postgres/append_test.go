@@ -47,9 +47,7 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 		t.Error(err)
 	}
 	for in, want := range map[service.Inbox]int{stuck: 1, free: 3 * committers} {
-		if got := len(messages(t, s, in)); got != want {
-			t.Errorf("%s has %d messages, want %d", in.ID, got, want)
-		}
+		wantMessages(t, s, in, want)
 	}
 }
 
@@ -198,9 +196,8 @@ func TestDroppedSlotRefusesOnlyItsMail(t *testing.T) {
 				t.Errorf("delivery %d of %d ends with %v", i, len(group), err)
 			}
 		}
-		if stored += each; len(messages(t, s, kept)) != stored {
-			t.Errorf("%d messages, want %d", len(messages(t, s, kept)), stored)
-		}
+		stored += each
+		wantMessages(t, s, kept, stored)
 	}
 	if _, err := s.Message(t.Context(), dropped, 1); service.ErrorCode(err) != service.NotFound {
 		t.Errorf("reading ends with %v", err)

@@ -13,12 +13,11 @@ import (
 	"mayfly/service"
 )
 
-// Sweep implements service.Store. It also removes the tables of slots that are over, the messages
-// of deleted inboxes, and counts of requests that are over. One process at a time does all that; for others
-// there is nothing to sweep.
+// Sweep implements service.Store. It also removes the tables of slots that are over and the messages
+// of deleted inboxes. One process at a time does all that; for others there is nothing to sweep.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	var swept service.Swept
-	err := s.exclusively(ctx, sweepLock, func(conn *pgxpool.Conn) (err error) {
+	err := s.exclusively(ctx, func(conn *pgxpool.Conn) (err error) {
 		if swept.Inboxes, err = s.sweepInboxes(ctx, now, limit); err != nil || len(swept.Inboxes) == limit {
 			return err // there may be more, which come first
 		}
@@ -33,16 +32,16 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 // sweepLock is the advisory lock for sweeping.
 const sweepLock = "hashtext(current_schema() || '.mayfly.sweep')"
 
-// exclusively calls do with a connection to the coordinator, unless another process has the advisory lock.
-func (s *Store) exclusively(ctx context.Context, lock string, do func(*pgxpool.Conn) error) error {
+// exclusively calls do with a connection to the coordinator, unless another process sweeps.
+func (s *Store) exclusively(ctx context.Context, do func(*pgxpool.Conn) error) error {
 	return s.coordinator.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
 		var locked bool
-		err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+lock+")").Scan(&locked)
+		err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+sweepLock+")").Scan(&locked)
 		if err != nil || !locked {
 			return err
 		}
 		defer func() {
-			_, unlocked := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+lock+")")
+			_, unlocked := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+sweepLock+")")
 			err = errors.Join(err, unlocked)
 		}()
 		return do(conn)
