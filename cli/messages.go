@@ -63,7 +63,9 @@ func (a *app) readCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read [INBOX] [MESSAGE]",
 		Short: "Show a message",
-		Long:  "Show a message as the application does: without arguments, the newest message of the newest inbox.",
+		Long: "Show a message as the application does: without arguments, the newest message of the newest inbox.\n\n" +
+			"In a pipe, the views text, html and raw are what the mail has, byte for byte, in UTF-8 for text and html, " +
+			"and no line of the other views but rich is wrapped. With --width they are as on a terminal.",
 		Example: `mayfly read
 mayfly read quiet-otter
 mayfly read quiet-otter msg_01 --view headers
@@ -95,10 +97,6 @@ mayfly read --json | jq -r .code`,
 func (f *viewFlags) show(ctx context.Context, a *app, m *message.Message) error {
 	if f.json {
 		return f.print(a, a.env.Stdout, m, f.theme(ctx, a))
-	}
-	if f.view == "raw" && !term.Is(a.env.Stdout) {
-		_, err := a.env.Stdout.Write(m.Raw)
-		return err
 	}
 	theme := f.theme(ctx, a)
 	if f.imageMode(a).Protocol.Placed() { // pagers do not let them through

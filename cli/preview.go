@@ -95,7 +95,7 @@ type rendered struct {
 }
 
 func (p *preview) run(ctx context.Context, files []string) error {
-	failed := false
+	failed, ended := false, true // a line
 	for r := range inOrder(ctx, files, p.render) {
 		if r.err != nil {
 			failed = true
@@ -103,6 +103,10 @@ func (p *preview) run(ctx context.Context, files []string) error {
 			continue
 		}
 		if p.several && !p.json {
+			if !ended {
+				fmt.Fprintln(p.app.env.Stdout)
+			}
+			ended = len(r.text) == 0 || r.text[len(r.text)-1] == '\n'
 			fmt.Fprintf(p.app.env.Stdout, "==> %s <==\n", render.Clean(r.file))
 		}
 		if _, err := p.app.env.Stdout.Write(r.text); err != nil {

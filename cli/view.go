@@ -23,37 +23,41 @@ import (
 // viewFlags are the flags of the commands that show a message.
 type viewFlags struct {
 	view   string
-	width  int
+	width  int // columns, 0 for lines that are not wrapped, or unset
 	json   bool
 	images string // "" for a command without images
 }
 
 func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
-	f := &viewFlags{}
+	f := &viewFlags{width: unset}
 	flags := cmd.Flags()
 	flags.StringVar(&f.view, "view", "rich", "`view` to show: rich, text, html, headers, raw or checks")
-	flags.IntVar(&f.width, "width", 0, "width in columns (default: that of the terminal, else 80)")
+	flags.IntVar(&f.width, "width", f.width, "columns to wrap lines at; 0 wraps none (default: those of the terminal; in a pipe 80 for the rich view, else 0)")
+	flags.Lookup("width").DefValue = "" // the text says it
 	flags.BoolVar(&f.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
 	a.completeFlag(cmd, "view", cobra.FixedCompletions(reader.Views[:], cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 
-// maxWidth bounds --width.
-const maxWidth = 10_000
+// maxWidth bounds --width, and unset is its value when it is not given.
+const maxWidth, unset = 10_000, -1
 
 func (f *viewFlags) check(cmd *cobra.Command) error {
 	if !slices.Contains(reader.Views[:], f.view) {
 		return usagef("--view %q: want one of %s", f.view, strings.Join(reader.Views[:], ", "))
 	}
-	if f.width < 0 || f.width > maxWidth || cmd.Flags().Changed("width") && f.width == 0 {
-		return usagef("--width %d: want 1 to %d columns", f.width, maxWidth)
+	if f.width < 0 && cmd.Flags().Changed("width") || f.width > maxWidth {
+		return usagef("--width %d: want 1 to %d columns, or 0 for lines that are not wrapped", f.width, maxWidth)
 	}
 	return f.checkImages()
 }
 
 func (f *viewFlags) columns(a *app) int {
-	if f.width > 0 {
+	switch {
+	case f.width > 0:
 		return f.width
+	case f.width == 0, f.view != "rich" && !f.json && !term.Is(a.env.Stdout):
+		return layout.Unwrapped
 	}
 	return a.columns()
 }
@@ -129,6 +133,13 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 		return writeJSON(w, m.Report(f.columns(a)))
 	}
 	view := render.View(slices.Index(reader.Views[:], f.view))
+	if f.width <= 0 && !a.styled() && !term.Is(a.env.Stdout) && (view == render.Text || view == render.HTML || view == render.Raw) {
+		source, err := m.Source(view)
+		if err == nil {
+			_, err = io.WriteString(w, source)
+		}
+		return err
+	}
 	return show(w, m, view, render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)})
 }
 

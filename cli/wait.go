@@ -299,7 +299,7 @@ func (w *waiting) text(ctx context.Context, f fit) ([]byte, error) {
 		return nil, err
 	}
 	var text bytes.Buffer
-	flags := viewFlags{view: "rich", json: w.json}
+	flags := viewFlags{view: "rich", width: unset, json: w.json}
 	if w.printed > 0 && !w.json {
 		text.WriteByte('\n')
 	}

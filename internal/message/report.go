@@ -1,10 +1,12 @@
 package message
 
 import (
+	"errors"
 	"strings"
 
 	"mayfly/api"
 	"mayfly/render"
+	"mayfly/render/layout"
 )
 
 // Report describes a message and what was found in it: the object that the command line prints.
@@ -65,7 +67,9 @@ func (m *Message) described() api.Message {
 func (m *Message) Plain(o render.Options) string { return m.plain(render.Rich, o) }
 
 // PlainText returns the text of the message, or else that of its HTML, cleaned for a terminal.
-func (m *Message) PlainText() string { return m.plain(render.Text, render.Options{Width: 1 << 20}) }
+func (m *Message) PlainText() string {
+	return m.plain(render.Text, render.Options{Width: layout.Unwrapped})
+}
 
 func (m *Message) plain(v render.View, o render.Options) string {
 	var s strings.Builder
@@ -76,6 +80,24 @@ func (m *Message) plain(v render.View, o render.Options) string {
 		s.WriteString(strings.TrimRight(line.Plain, " "))
 	}
 	return s.String()
+}
+
+// Source returns what the message has for the view Text, HTML or Raw, not cleaned: bodies are decoded to UTF-8,
+// and a message without text has that of its HTML. The error is for people.
+func (m *Message) Source(v render.View) (string, error) {
+	source, what := string(m.Raw), "raw form"
+	switch v {
+	case render.HTML:
+		source, what = m.HTML, "HTML part"
+	case render.Text:
+		if source, what = m.Text, "text"; strings.TrimSpace(source) == "" && m.HTML != "" {
+			return m.Mail().Plain() + "\n", nil
+		}
+	}
+	if source == "" {
+		return "", errors.New("the message has no " + what)
+	}
+	return source, nil
 }
 
 // Contains reports whether the text of the message, as a reader sees it or as its plain text part has

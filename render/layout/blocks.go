@@ -12,10 +12,10 @@ import (
 func (l *layouter) leaf(b *doc.Block, width int) {
 	l.rtl = b.RTL
 	align := l.alignment(b, width)
-	widest := 0
+	edge, widest := min(width, Measure), 0
 	l.wrap.reset(width, func(line []piece) {
 		widest = max(widest, measure(line))
-		l.put(l.aligned(line, align, width), offset(line))
+		l.put(l.aligned(line, align, edge), offset(line))
 	})
 	if l.lead != "" {
 		l.wrap.text(l.lead, l.ink.dim(), 0)
@@ -25,7 +25,7 @@ func (l *layouter) leaf(b *doc.Block, width int) {
 	l.wrap.end()
 	if b.Kind == doc.Heading && b.Level == 1 && !l.beside && widest > 0 {
 		line := text1(repeat("━", widest), widest, pen{fg: l.pen(b, &b.Spans[0]).fg})
-		l.put(l.aligned([]piece{line}, align, width), len(b.Text()))
+		l.put(l.aligned([]piece{line}, align, edge), len(b.Text()))
 	}
 	l.rtl = false
 }
@@ -231,7 +231,7 @@ func (l *layouter) hiddenBefore(order int) {
 		gap := l.gap
 		l.gap = l.w.any()
 		dim := l.ink.dim()
-		l.wrap.reset(min(l.room(), Measure), l.emit)
+		l.wrap.reset(l.textRoom(), l.emit)
 		l.wrap.text("hidden ("+h.Reason+"): ", l.ink.role(doc.Warning), 0)
 		l.wrap.text(h.Text, dim, 0)
 		l.wrap.end()

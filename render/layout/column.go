@@ -207,7 +207,10 @@ func (l *layouter) textExtent(b *doc.Block) extent {
 	l.fill(b)
 	l.wrap.end()
 	l.beside, l.continued, l.measuring = beside, continued, false
-	if e.max = min(e.max, Measure); b.Kind == doc.Pre {
+	if l.docWidth < Unwrapped {
+		e.max = min(e.max, Measure)
+	}
+	if b.Kind == doc.Pre {
 		return extent{e.max, e.max}
 	}
 	return extent{min(l.wrap.longest, e.max), e.max}

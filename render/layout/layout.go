@@ -76,6 +76,10 @@ type Options struct {
 // Measure is the greatest width of running text, in columns.
 const Measure = 80
 
+// Unwrapped is the width at which no line is broken: running text may exceed the measure. What is drawn, as
+// rules and bands, is as wide as elsewhere.
+const Unwrapped = 1 << 20
+
 // Lay lays out a document.
 func Lay(d *doc.Document, o Options) []Line {
 	o.Width = max(o.Width, 1)
@@ -155,6 +159,14 @@ type layouter struct {
 // room returns how many columns are left for the text of a leaf.
 func (l *layouter) room() int { return max(l.opts.Width-l.indent, 1) }
 
+// textRoom returns how many columns a line of running text may take.
+func (l *layouter) textRoom() int {
+	if l.docWidth == Unwrapped {
+		return l.room()
+	}
+	return min(l.room(), Measure)
+}
+
 // emit writes a line after the prefix.
 func (l *layouter) emit(line []piece) { l.put(line, offset(line)) }
 
@@ -163,7 +175,11 @@ func (l *layouter) put(line []piece, offset int) {
 	l.writeDue()
 	l.w.offset = offset
 	if l.aside.width > 0 {
-		line = append(line, spaces(l.room()-measure(line)+asideGap), l.aside)
+		gap := asideGap
+		if l.docWidth < Unwrapped {
+			gap += l.room() - measure(line)
+		}
+		line = append(line, spaces(gap), l.aside)
 		l.aside = piece{}
 	}
 	before := l.prefix
@@ -229,7 +245,7 @@ func (l *layouter) block(b *doc.Block) {
 	}
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading:
-		l.leaf(b, min(l.room(), Measure))
+		l.leaf(b, l.textRoom())
 	case doc.Pre:
 		l.preformatted(b)
 	case doc.Code:
@@ -311,7 +327,7 @@ func (l *layouter) start(align doc.Align, rtl bool, taken, width int) int {
 	case (align == doc.End) != rtl:
 		left = spare
 	}
-	if rtl {
+	if rtl && l.docWidth < Unwrapped {
 		left += l.room() - width
 	}
 	return max(min(left, l.room()-taken), 0)

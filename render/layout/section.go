@@ -92,7 +92,9 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 	if width < 2*narrow {
 		pad = 1
 	}
-	l.opts.Width = l.indent + width - pad
+	if l.docWidth < Unwrapped {
+		l.opts.Width = l.indent + width - pad
+	}
 	l.within(spaces(pad), spaces(pad), func() { l.blocks(b.Children) })
 	l.gap = false
 	l.writeDue()

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mayfly/api/apitest"
+)
+
+// The views of a source are what the mail has in a pipe, lines with --width, and an error where the mail has none.
+func TestSourcesInAPipeAreWhatTheMailHas(t *testing.T) {
+	link := "https://acme.example/confirm?token=" + strings.Repeat("0123456789", 10) + "abc"
+	html := "<p>\tHello \x1b[31m</p>\r\n<a href=\"" + link + "\">Confirm</a>  \r\n\r\n<!--\tend -->"
+	text := "Hello\tAda\r\n  " + link + "  \r\n" + strings.Repeat("word ", 40) + "\r\n\r\n"
+	s := newHarness(t, apitest.Options{})
+	address := s.inbox("ada").Email
+	s.deliver(address, apitest.Mail{From: "x@acme.example", Subject: "Both", Text: text, HTML: html})
+	var got struct{ Message struct{ Text, HTML string } }
+	parse(t, s.does("read", "--json"), &got)
+	s.prints(got.Message.Text, "read", "--view", "text")
+	s.prints(got.Message.HTML, "read", "--view", "html", "--width", "0")
+	if strings.Count(got.Message.Text+got.Message.HTML, link) != 2 || !strings.Contains(got.Message.HTML, "\t") {
+		t.Fatalf("the mail is %q", got.Message)
+	}
+	for line := range strings.Lines(s.does("read", "--view", "html", "--width", "60")) {
+		if len(line) > 61 || strings.ContainsAny(line, "\t\r\x1b") {
+			t.Errorf("--width 60: %q", line)
+		}
+	}
+	s.deliver(address, apitest.Mail{From: "x@acme.example", Subject: "No text", HTML: "<p>Hello <a href=\"" + link + "\">there</a></p><p>" + strings.Repeat("word ", 40) + "</p>"})
+	if got := s.does("read", "--view", "text"); strings.Count(got, "\n") != 3 || !strings.Contains(got, link) {
+		t.Errorf("the text of the HTML: %q", got)
+	}
+	s.deliver(address, apitest.Mail{From: "x@acme.example", Subject: "No HTML", Text: text})
+	s.fails(statusError, []string{"no HTML part"}, "read", "--view", "html")
+	contents := map[string]string{
+		"a.html": html + "\xfc\x00", "b.txt": text + "\xfc", "c.eml": "Subject: " + strings.TrimSpace(strings.Repeat("word ", 40)) + "\nContent-Type: text/plain; charset=iso-8859-1\n\nGr\xfc\xdfe\r\n\t" + link,
+	}
+	dir := files(t, contents)
+	for _, c := range []struct{ view, file, want string }{
+		{"html", "a.html", contents["a.html"]}, {"text", "b.txt", contents["b.txt"]}, {"raw", "c.eml", contents["c.eml"]}, {"text", "c.eml", "Grüße\n\t" + link},
+		{"headers", "c.eml", "Subject: " + strings.TrimSpace(strings.Repeat("word ", 40)) + "\nContent-Type: text/plain; charset=iso-8859-1\n"},
+	} {
+		r := run(t, machine(t), "", "preview", "--view", c.view, filepath.Join(dir, c.file))
+		if r.status != 0 || strings.ReplaceAll(r.stdout, "\r\n", "\n") != strings.ReplaceAll(c.want, "\r\n", "\n") || c.view != "text" && r.stdout != c.want {
+			t.Errorf("%s of %s: %+v, want %q", c.view, c.file, r, c.want)
+		}
+	}
+	r := run(t, machine(t), "", "preview", "--view", "html", "--color", "always", filepath.Join(dir, "a.html"))
+	if strings.Count(r.stdout, "\n") != 4 || strings.Contains(r.stdout, "\x1b[31m<") || !strings.Contains(r.stdout, link) {
+		t.Errorf("--color always: %q", r.stdout)
+	}
+	r = run(t, machine(t), "", "preview", "--view", "html", filepath.Join(dir, "a.html"), filepath.Join(dir, "b.txt"), filepath.Join(dir, "a.html"))
+	if r.status != statusError || strings.Count(r.stdout, "\n==> ") != 1 || !strings.Contains(r.stderr, "no HTML part") {
+		t.Errorf("of several files: %+v", r)
+	}
+}
+
+func TestWidthZeroWrapsNothing(t *testing.T) {
+	words := strings.TrimSpace(strings.Repeat("word ", 60))
+	dir := files(t, map[string]string{"a.html": "<h1>" + words + "</h1><ul><li>" + words + "</ul><table><tr><td>" + words + "<td>9.00</table><p align=right>end</p><blockquote>" + words + "</blockquote><hr>"})
+	path := filepath.Join(dir, "a.html")
+	for _, args := range [][]string{{"preview", path, "--width", "0"}, {"preview", path, "--width", "0", "--json"}, {"preview", path, "--width", "0", "--color", "always"}} {
+		shown := run(t, machine(t), "", args...).stdout
+		if args[len(args)-1] == "--json" {
+			var got report
+			must(t, json.Unmarshal([]byte(shown), &got))
+			shown = got.Rendered
+		}
+		if strings.Count(shown, words) != 4 || len(shown) > 10*len(words) {
+			t.Errorf("%q: %q", args, shown)
+		}
+	}
+	if shown := run(t, machine(t), "", "preview", path, "--view", "checks").stdout; strings.Count(shown, "\n") != strings.Count(shown, "warning")+strings.Count(shown, "error")+strings.Count(shown, "info") {
+		t.Errorf("a check is on two lines: %q", shown)
+	}
+}
