@@ -49,6 +49,7 @@ func TestUnwrap(t *testing.T) {
 		"https://urldefense.proofpoint.com/v2/url?u=https-3A__acme.example_a-3Fb":     "https://acme.example/a?b",
 		"https://l.facebook.com/l.php?u=" + encoded + "&h=x":                          target,
 		"https://x1.awstrack.me/L0/https:%2F%2Facme.example%2Fa/1/0100":               "https://acme.example/a",
+		"https://x1.awstrack.me/L0/https:%2F%2Facme.example%2Fa?b=c?":                 "https://acme.example/a?b=c?",
 		"https://secure-web.cisco.com/1abc/https%3A%2F%2Facme.example%2Fa":            "https://acme.example/a",
 		"https://eu.protection.sophos.com/?d=x&u=aHR0cHM6Ly9hY21lLmV4YW1wbGUvYQ==":    "https://acme.example/a",
 		"https://l.facebook.com/l.php?u=javascript:alert(1)":                          "",

@@ -86,8 +86,7 @@ func (w wrapper) matches(host string) bool {
 
 func (w wrapper) target(u *url.URL) string {
 	if w.param == "" {
-		path := strings.TrimPrefix(u.EscapedPath(), w.path)
-		return w.decode(strings.TrimSuffix(path+"?"+u.RawQuery, "?"))
+		return w.decode(strings.TrimPrefix(u.RequestURI(), w.path))
 	}
 	query := u.Query()
 	for name := range strings.FieldsSeq(w.param) {
