@@ -80,7 +80,11 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestHeaders: also where the reader's clock shows the offset of a Date under a name of its own.
 func TestHeaders(t *testing.T) {
+	here := time.Local
+	t.Cleanup(func() { time.Local = here })
+	time.Local = time.FixedZone("WET", 0)
 	whole := []check.Field{{"From", "a@acme.example"}, {"Message-ID", "<1@acme.example>"}, {"Date", "Wed, 04 Mar 2026 11:59:58 +0000"}}
 	received := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	with := func(more ...check.Field) []check.Field { return append(append([]check.Field(nil), whole...), more...) }

@@ -65,7 +65,7 @@ func header(in Input, r *report) {
 		return
 	}
 	zone, offset := sent.Zone()
-	unknown := offset == 0 && zone != "" && zone != "UTC" && zone != "GMT" && zone != "UT" // such as CET: no offset is meant by it
+	unknown := offset == 0 && sent.Location() != time.Local && zone != "" && zone != "UTC" && zone != "GMT" && zone != "UT" // such as CET: no offset is meant by it
 	if in.ReceivedAt.IsZero() || unknown {
 		return
 	}
