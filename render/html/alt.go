@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"mayfly/render/doc"
 	"mayfly/render/link"
@@ -232,7 +233,10 @@ func fileWords(src string) string {
 }
 
 // capital returns a text that is not empty with its first letter in upper case.
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+func capital(text string) string {
+	_, first := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:first]) + text[first:]
+}
 
 // fold returns a text by which it is compared: its letters and digits in lower case.
 func fold(text string) string {

@@ -37,6 +37,7 @@ func TestWhatImagesSay(t *testing.T) {
 		"products":                                       {`<table><tr><td>` + home + photo("") + `</a><td><a href="https://lamps.example/b">` + photo("") + `</a><tr><td>` + home + `Desk</a><td><a href="https://lamps.example/b">Wall</a></table>`, "table(row(cell(p([Desk]1)) cell(p([Wall]2))))"},
 		"icons":                                          {`<a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a> <a href="https://t.example/lamps">` + icon("2.png") + "</a>", "p([Facebook]1 · [t.example]2)"},
 		"icons through a tracker":                        {`<a href="https://click.example/1">` + icon("facebook@2x.png") + `</a> <a href="https://click.example/2">` + icon("instagram-icon.png") + "</a>", "p([Facebook]1 · [Instagram]2)"},
+		"icons through a tracker, not in ASCII":          {`<a href="https://click.example/1">` + icon("étoile.png") + `</a> <a href="https://click.example/2">` + icon("épingle.png") + "</a>", "p([Étoile]1 · [Épingle]2)"},
 		"icons in cells":                                 {`<table><tr><td><a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a><td><a href="https://x.com/lamps">` + icon("2.png") + "</a></table>", "p([Facebook]1 · [X]2)"},
 		"an icon to a strange host":                      {`<a href="https://.com/">` + icon("1.png") + `</a><p>Hello`, "p([.com]1) p(Hello)"},
 		"stars":                                          {"<p>Rated " + photo(`alt="★★★★☆"`), "p(Rated ★★★★☆)"},
