@@ -240,7 +240,7 @@ func empty(s string) bool { return strings.Trim(s, white) == "" }
 func isOpaque(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Title, atom.Template, atom.Iframe, atom.Head, atom.Svg, atom.Datalist,
-		atom.Noembed, atom.Noframes, atom.Applet, atom.Param, atom.Source, atom.Track, atom.Meta, atom.Link:
+		atom.Noembed, atom.Noframes, atom.Applet:
 		return true
 	}
 	return false

@@ -45,6 +45,9 @@ func TestBeyondTheParser(t *testing.T) {
 	if d := Read("<script>no</script>" + strings.Repeat("<x>", 600) + "deep"); strings.TrimSpace(d.Text()) != "deep" || d.Simplified == "" {
 		t.Errorf("%q is shown of what the parser refuses, %q", d.Text(), d.Simplified)
 	}
+	if d := Read(strings.Repeat("<x>", 600) + `<link href=a><meta name=b>shown<video><source src=c>too</video>`); !strings.Contains(d.Text(), "shown") || !strings.Contains(d.Text(), "too") {
+		t.Errorf("%q is shown of what follows elements without text", d.Text())
+	}
 	long := strings.Repeat("A", maxHref+1)
 	d := Read(`<img width=90 height=90 alt="` + long + `" src="data:image/png;base64,` + long + `"><a href="https://a.example/` + long + `">a</a>`)
 	if len(d.Images) != 1 || !strings.HasSuffix(d.Images[0].Src, long) || len(d.Images[0].Alt) != maxValue || len(d.Links) != 0 {
