@@ -96,14 +96,18 @@ func (w *footerWords) class(l *doc.Block) footerClass {
 			case s.Link == 0 && strings.ContainsFunc(s.Text, unicode.IsLetter):
 				bare = false
 			}
-			sure = sure || s.Link > 0 && slices.ContainsFunc(footerMarks, func(m string) bool {
-				return strings.Contains(strings.ToLower(w.doc.Links[s.Link-1].URL), m)
-			})
+			if s.Link > 0 && !sure {
+				url := strings.ToLower(w.doc.Links[s.Link-1].URL)
+				sure = slices.ContainsFunc(footerMarks, func(m string) bool { return strings.Contains(url, m) })
+			}
 		}
 	}
 	mixed := len(text) > longFooter || l.Kind == doc.Table && len(l.Children) > 1 &&
 		slices.ContainsFunc(l.Children, func(row *doc.Block) bool { return w.class(row) < bareLinks })
-	n, half := w.phrases(text)
+	n, half := 0, false
+	if !mixed {
+		n, half = w.phrases(text)
+	}
 	switch secondary := secondary(l, w.body); {
 	case !mixed && (sure || n >= footerPhrases || n > 1 && half):
 		return footerSure
