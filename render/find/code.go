@@ -283,8 +283,7 @@ func (c *code) otherNumber() otherNumber {
 		return noOther
 	}
 	gap := strings.TrimSpace(l.text[l.fold.Source(nearest.End):c.Start])
-	switch {
-	case strings.Trim(gap, "#.:№°º ") == "":
+	if strings.Trim(gap, "#.:№°º ") == "" {
 		return rightBefore
 	}
 	return noOther

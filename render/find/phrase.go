@@ -44,6 +44,8 @@ const (
 	belowIt     = 40
 	subjectIs   = 60
 	farthest    = 160
+	nearIt      = 25
+	nearStrong  = 75 // for words that mean a one-time code and nothing else
 	rightBeside = 26 // characters within which nothing that matters is between
 )
 
@@ -53,9 +55,9 @@ func (p *phrase) near() bool {
 	case p.where == nowhere:
 		return false
 	case p.strong:
-		return p.distance <= 75
+		return p.distance <= nearStrong
 	}
-	return p.distance <= 25
+	return p.distance <= nearIt
 }
 
 // direct reports whether nothing that matters is between a phrase and the candidate.

@@ -29,8 +29,8 @@ var shapeNames = [...]string{
 
 func (s Shape) String() string { return shapeNames[s] }
 
-// MostDigits is the most digits of a code. With so many it looks like a telephone number.
-const MostDigits = 10
+// mostDigits is the most digits of a code. With so many it looks like a telephone number.
+const mostDigits = 10
 
 // kind is what an atom consists of.
 type kind uint8
@@ -94,7 +94,7 @@ type pattern struct {
 }
 
 var patterns = []pattern{
-	{Digits, none, "", span{1, 1}, digit, span{4, MostDigits}, span{4, MostDigits}, true, nil},
+	{Digits, none, "", span{1, 1}, digit, span{4, mostDigits}, span{4, mostDigits}, true, nil},
 	{Mixed, none, "", span{1, 1}, capital | small | mixed, span{4, 12}, span{4, 12}, true, notMeasure},
 	{Long, none, "", span{1, 1}, letters | capital | small | mixed, span{16, 40}, span{16, 40}, true, nil},
 	{Upper, none, "", span{1, 1}, upper, span{4, 10}, span{4, 10}, true, nil},
@@ -235,7 +235,7 @@ func numeric(s string) bool {
 // Join returns characters that each have a line of their own as a candidate.
 func Join(s string) (Candidate, bool) {
 	digits := strings.ContainsAny(s, "0123456789")
-	ok := len(s) >= 4 && len(s) <= MostDigits && (digits || len(s) >= 5) && !counting(s)
+	ok := len(s) >= 4 && len(s) <= mostDigits && (digits || len(s) >= 5) && !counting(s)
 	return Candidate{Value: s, Shape: Joined}, ok
 }
 

@@ -18,13 +18,13 @@ type Cascade struct {
 // maxInline bounds how many different style attributes are cached.
 const maxInline = 4096
 
-// Add reads the text of a style element. What exceeds MaxSheet bytes in all is left out.
+// Add reads the text of a style element. What exceeds maxSheet bytes in all is left out.
 func (c *Cascade) Add(text string) { c.sheet.add(text) }
 
 // Full reports whether rules may have been left out, since there are too many or too much to do.
 func (c *Cascade) Full() bool {
 	s := &c.sheet
-	return len(s.rules) >= maxRules || s.bytes >= MaxSheet || s.work >= maxWork
+	return len(s.rules) >= maxRules || s.bytes >= maxSheet || s.work >= maxWork
 }
 
 // Compute returns the style of an element in one whose style is parent.

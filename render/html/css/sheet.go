@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// MaxSheet bounds the CSS that is read of a message, in bytes.
-const MaxSheet = 1 << 20
+// maxSheet bounds the CSS that is read of a message, in bytes.
+const maxSheet = 1 << 20
 
 // Bounds on the work that style sheets can cause. Real messages stay far below them.
 const (
@@ -55,7 +55,7 @@ type step struct {
 
 // add parses the text of a style element.
 func (s *sheet) add(css string) {
-	css = css[:min(len(css), MaxSheet-s.bytes)]
+	css = css[:min(len(css), maxSheet-s.bytes)]
 	s.bytes += len(css)
 	s.read(stripComments(css), 0)
 }
