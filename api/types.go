@@ -35,10 +35,16 @@ type Inbox struct {
 type InboxList struct {
 	Inboxes []Inbox
 	Total   int
-	ETag    string          // the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none
-	Waited  bool            // the service applied the preference to wait (RFC 7240)
-	Raw     json.RawMessage // as the service sent it; nil in an object made here
-	has     bool            // whether there was a list in the object
+	// Domains are those that inboxes can be created at, the first unless another is asked for. Empty if
+	// the service does not say.
+	Domains []string
+	// RelayAllow is to whom messages can be released: addresses, and *@domain for all of a domain. Empty
+	// without a relay.
+	RelayAllow []string
+	ETag       string          // the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none
+	Waited     bool            // the service applied the preference to wait (RFC 7240)
+	Raw        json.RawMessage // as the service sent it; nil in an object made here
+	has        bool            // whether there was a list in the object
 }
 
 // Summary is a message in a list.

@@ -17,6 +17,7 @@ func TestWriting(t *testing.T) {
 		`{"id":"i","email":"a@b","created_at":"2026-01-02T02:04:05.678Z","expires_at":"2026-01-02T02:04:05.678Z","message_count":0,"status":"active"}`: api.Inbox{ID: "i", Email: "a@b", CreatedAt: at, ExpiresAt: at, MessageCount: &n, Status: "active"},
 		`{"messages":[],"total":0}`: api.List{},
 		`{"inboxes":[],"total":0}`:  api.InboxList{},
+		`{"inboxes":[],"total":0,"domains":["a.example"],"relay_allow":["*@b.example"]}`:                                             api.InboxList{Domains: []string{"a.example"}, RelayAllow: []string{"*@b.example"}},
 		`{"messages":[{"id":"m","from":"a@b","subject":"<b> & \"c\"","received_at":"2026-01-02T02:04:05.678Z","size":7}],"total":1}`: api.List{Messages: []api.Summary{{ID: "m", From: "a@b", Subject: `<b> & "c"`, ReceivedAt: at, Size: 7}}, Total: 1},
 		`{"id":"m","from":"a@b","from_name":"Ada","to":"c@d","subject":"","text":"","html":"","received_at":"2026-01-02T02:04:05.678Z","attachments":[{"id":"1","filename":"f","content_type":"text/plain","size":3,"content_id":"","inline":true}]}`: api.Message{
 			ID: "m", From: "a@b", FromName: "Ada", To: "c@d", ReceivedAt: at,
@@ -132,6 +133,10 @@ func TestReadingLists(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &l); err != nil || l.Total != total || l.Messages == nil || string(l.Raw) != text {
 			t.Errorf("%s: %+v, %v", text, l, err)
 		}
+	}
+	var l api.InboxList // of a service that means something else by these names
+	if err := json.Unmarshal([]byte(`{"inboxes":[{"id":"1"}],"domains":[{"name":"x"}],"relay_allow":"all"}`), &l); err != nil || l.Total != 1 || l.Domains != nil || l.RelayAllow != nil {
+		t.Errorf("%+v, %v", l, err)
 	}
 	var m api.Message
 	if err := json.Unmarshal([]byte(`{"id":"1","attachments":null,"text":null}`), &m); err != nil || m.Attachments == nil {

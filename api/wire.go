@@ -62,6 +62,16 @@ func (n *wireInt) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// wireStrings reads a list of strings; anything else is none.
+type wireStrings []string
+
+func (l *wireStrings) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, (*[]string)(l)) != nil {
+		*l = nil
+	}
+	return nil
+}
+
 // marshal is json.Marshal without HTML escapes, which are up to the encoder of the whole.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
@@ -101,13 +111,15 @@ func (i *Inbox) UnmarshalJSON(data []byte) error {
 }
 
 type wireInboxList struct {
-	Inboxes []Inbox  `json:"inboxes"`
-	Total   *wireInt `json:"total"`
+	Inboxes    []Inbox     `json:"inboxes"`
+	Total      *wireInt    `json:"total"`
+	Domains    wireStrings `json:"domains,omitempty"`
+	RelayAllow wireStrings `json:"relay_allow,omitempty"`
 }
 
 // MarshalJSON writes the list; its inboxes are never null.
 func (l InboxList) MarshalJSON() ([]byte, error) {
-	return marshal(wireInboxList{orEmpty(l.Inboxes), (*wireInt)(&l.Total)})
+	return marshal(wireInboxList{orEmpty(l.Inboxes), (*wireInt)(&l.Total), l.Domains, l.RelayAllow})
 }
 
 // UnmarshalJSON reads a list liberally and keeps it in Raw.
@@ -116,7 +128,7 @@ func (l *InboxList) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*l = InboxList{Inboxes: orEmpty(w.Inboxes), Total: len(w.Inboxes), Raw: bytes.Clone(data), has: w.Inboxes != nil}
+	*l = InboxList{Inboxes: orEmpty(w.Inboxes), Total: len(w.Inboxes), Domains: w.Domains, RelayAllow: w.RelayAllow, Raw: bytes.Clone(data), has: w.Inboxes != nil}
 	if w.Total != nil {
 		l.Total = int(*w.Total)
 	}

@@ -169,9 +169,12 @@ func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) (
 	})
 }
 
-// completeDomains completes the domains of existing inboxes, since the API cannot list domains.
+// completeDomains completes the domains that the service names, else those of existing inboxes.
 func (a *app) completeDomains(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
+		if list, err := s.client.Inboxes(ctx); err == nil && len(list.Domains) > 0 {
+			return slices.DeleteFunc(list.Domains, func(d string) bool { return !strings.HasPrefix(d, start) || render.Clean(d) != d }), nil
+		}
 		inboxes, err := s.inboxes(ctx)
 		domains := map[string]bool{}
 		for _, i := range inboxes {

@@ -56,6 +56,9 @@ func lower(s string) string {
 
 func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
+// Domains returns the domains that inboxes can be created at, the default first.
+func (s *Service) Domains() []string { return s.options.Domains }
+
 // domain returns the requested domain in lower case, or the default, or an error that lists those
 // there are.
 func (s *Service) domain(d string) (string, error) {

@@ -28,8 +28,11 @@ import (
 // Key is the API key that a server accepts unless its options say otherwise.
 const Key = "test-key-0123456789abcdef"
 
-// Domain is the mail domain of a server.
-const Domain = "apitest.example"
+// Domain and OtherDomain are the mail domains of a server, of which the first is the default.
+const (
+	Domain      = "apitest.example"
+	OtherDomain = "other.example"
+)
 
 // Options are the choices of a [Server].
 type Options struct {
@@ -43,6 +46,8 @@ type Options struct {
 	Extensions bool
 	// CatchAll makes an inbox for mail to an address that has none. It needs Extensions.
 	CatchAll bool
+	// RelayAllow is to whom messages can be released; nobody when empty. It needs Extensions.
+	RelayAllow []string
 	// Ahead is how far the clock of the server, which its Date and its times tell, is ahead of this
 	// machine's.
 	Ahead time.Duration
@@ -108,6 +113,7 @@ func New(o Options) *Server {
 	if o.Extensions {
 		s.routes.HandleFunc("GET /v1/inboxes", s.serveInboxes)
 		s.routes.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}", s.serveAttachment)
+		s.routes.HandleFunc("POST /v1/inboxes/{inbox}/messages/{message}/release", s.serveRelease)
 	}
 	return s
 }
@@ -195,7 +201,9 @@ func (s *Server) deliver(i *inbox, m Mail) api.Message {
 
 func (s *Server) create(n api.CreateInbox) (api.Inbox, error) {
 	switch n.Domain {
-	case "", Domain:
+	case "":
+		n.Domain = Domain
+	case Domain, OtherDomain:
 	default:
 		return api.Inbox{}, errors.New("no such domain")
 	}
@@ -206,7 +214,7 @@ func (s *Server) create(n api.CreateInbox) (api.Inbox, error) {
 	if n.Username == "" {
 		n.Username = fmt.Sprintf("random-%04d", s.made)
 	}
-	email := strings.ToLower(n.Username) + "@" + Domain
+	email := strings.ToLower(n.Username) + "@" + n.Domain
 	for _, i := range s.inboxes {
 		if i.Email == email {
 			return api.Inbox{}, errors.New("the username is taken")
@@ -481,7 +489,7 @@ func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
 	if !s.longPoll(w, r, func() (int, bool) { s.expire(); return s.version, true }) {
 		return
 	}
-	list := api.InboxList{Total: len(s.order)}
+	list := api.InboxList{Total: len(s.order), Domains: []string{Domain, OtherDomain}, RelayAllow: s.options.RelayAllow}
 	for _, id := range slices.Backward(s.order) {
 		list.Inboxes = append(list.Inboxes, s.inboxes[id].got())
 	}
@@ -545,6 +553,22 @@ func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	writeError(w, http.StatusNotFound, "no such attachment")
+}
+
+// serveRelease sends nothing anywhere; [Server.Requests] has what was asked for.
+func (s *Server) serveRelease(w http.ResponseWriter, r *http.Request) {
+	var to api.Released
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case len(s.options.RelayAllow) == 0:
+		writeError(w, http.StatusNotImplemented, "no relay")
+	case s.message(w, r) == nil:
+	case json.NewDecoder(r.Body).Decode(&to) != nil || len(to.To) == 0:
+		writeError(w, http.StatusBadRequest, "to must be a list of addresses")
+	default:
+		writeJSON(w, http.StatusOK, to)
+	}
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

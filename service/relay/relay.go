@@ -158,6 +158,9 @@ func New(c Config, hostname string) *Relay {
 	return &Relay{config: c, hostname: hostname, sessions: make(chan struct{}, maxSessions), keys: map[string]*quota{}}
 }
 
+// Allowed returns the addresses that messages can go to, and *@domain for every address of a domain.
+func (r *Relay) Allowed() []string { return r.config.Allow }
+
 // Release sends a message for a key, and returns nil once the server has taken it for all
 // recipients; after an error none has got it, unless the answer to the whole message was lost.
 // Invalid: an address or the message cannot be sent. Forbidden: an address is not allowed.

@@ -92,7 +92,10 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Etag", versionTag(version))
-	all := api.InboxList{Inboxes: make([]api.Inbox, len(list)), Total: len(list)}
+	all := api.InboxList{Inboxes: make([]api.Inbox, len(list)), Total: len(list), Domains: s.service.Domains()}
+	if s.options.Relay != nil {
+		all.RelayAllow = s.options.Relay.Allowed()
+	}
 	for i, in := range list {
 		all.Inboxes[i] = inboxJSON(in)
 	}

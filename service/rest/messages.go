@@ -308,6 +308,8 @@ func downloadType(contentType string) string {
 // Relay sends messages on. Its errors carry a [service.Code].
 type Relay interface {
 	Release(ctx context.Context, keyID string, to []string, raw []byte) error
+	// Allowed returns the addresses, and *@domain for all of a domain, that messages can go to.
+	Allowed() []string
 }
 
 // releaseMessage answers once the relay has taken the message for all recipients.

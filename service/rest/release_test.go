@@ -24,6 +24,8 @@ func (f *fakeRelay) Release(_ context.Context, keyID string, to []string, raw []
 	return f.err
 }
 
+func (f *fakeRelay) Allowed() []string { return []string{"qa@example.com", "*@example.org"} }
+
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	relay := &fakeRelay{}
@@ -32,6 +34,9 @@ func TestRelease(t *testing.T) {
 	in, path := srv.newMessage(t, key, sampleMail)
 	path += "/release"
 
+	if list := srv.call(t, key, "GET", "/v1/inboxes", ""); !strings.HasSuffix(list.body, `,"relay_allow":["qa@example.com","*@example.org"]}`+"\n") {
+		t.Errorf("the list of inboxes: %s", list.body)
+	}
 	const two = `{"to":["qa@example.com","x@example.org"]}`
 	a := srv.call(t, key, "POST", path, two)
 	if a.status != 200 || a.body != two+"\n" || relay.raw != sampleMail || !slices.Equal(relay.to, []string{"qa@example.com", "x@example.org"}) {

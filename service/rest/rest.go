@@ -48,6 +48,7 @@ type Service interface {
 	DeleteInbox(ctx context.Context, k service.Key, id string) error
 	WaitInboxes(ctx context.Context, k service.Key, version uint64) (changed bool, err error)
 	CatchesAll(k service.Key) bool
+	Domains() []string
 
 	Messages(ctx context.Context, k service.Key, inboxID string, p service.Page) (service.List, error)
 	Summary(ctx context.Context, k service.Key, inboxID, messageID string) (service.Summary, error)
