@@ -40,9 +40,19 @@ func actions(commands []config.Command) []*action {
 				return a.needFinding(link, "No confirmation link was found: "+a.table.keyFor("labels")+" labels every link")
 			},
 			Run: func(a *app) tea.Cmd { return a.take(link) }},
-		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete inbox", Group: essentials, Keys: []string{"d"}, Where: anywhere, Why: (*app).needInbox,
+		{ID: "delete-inbox", Title: "Delete the inbox, or those that are marked", Hint: "delete inbox", Group: essentials, Keys: []string{"d"}, Where: anywhere,
+			Why: func(a *app) string {
+				if len(a.inboxes.Marks) > 0 {
+					return ""
+				}
+				return a.needInbox()
+			},
 			Run: func(a *app) tea.Cmd {
-				return a.show(lists.DeleteQuestion([]*store.Inbox{a.inbox()}, a.now, a.deleteInboxes))
+				in := a.inboxes.Marked()
+				if len(in) == 0 {
+					in = []*store.Inbox{a.inbox()}
+				}
+				return a.show(lists.DeleteQuestion(in, a.now, a.deleteInboxes))
 			}},
 		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: essentials, Keys: []string{"t"}, Where: anywhere, Why: (*app).needSMTP,
 			Run: func(a *app) tea.Cmd { return a.request(a.session().SendSample(a.inbox().Email)) }},
@@ -86,6 +96,8 @@ func actions(commands []config.Command) []*action {
 			Run: just(func(a *app) { a.note(a.reader.ShowPlace()) })},
 		{ID: "next-view", Title: "Next view", Hint: "view", Group: ofMessage, Keys: []string{"v"}, Where: anywhere, Why: (*app).needOpen,
 			Run: just(func(a *app) { a.reader.NextView() })},
+		{ID: "zoom", Title: "The message on the whole screen, and back", Group: ofMessage, Keys: []string{"Z"}, Where: anywhere, Why: (*app).needMessage,
+			Run: (*app).zoom},
 		{ID: "unfold", Title: "Unfold footers and quotes", Group: ofMessage, Keys: []string{"z"}, Where: anywhere, Why: (*app).needOpen,
 			Run: just(func(a *app) { a.reader.ToggleUnfold() })},
 		{ID: "hidden", Title: "Show hidden text", Group: ofMessage, Keys: []string{"x"}, Where: anywhere, Why: (*app).needOpen,
@@ -143,11 +155,14 @@ func actions(commands []config.Command) []*action {
 		{ID: "mark", Held: true, Title: "Mark", Group: ofInboxes, Keys: []string{"space"}, Where: inLists,
 			Why: func(a *app) string { return a.needRow("mark") },
 			Run: move(func(p pane) { p.(interface{ Mark() }).Mark() })},
-		{ID: "delete-marked", Title: "Delete the marked inboxes", Group: ofInboxes, Keys: []string{"D"}, Where: anywhere,
-			Why: func(a *app) string { return a.inboxes.NeedMarked(a.table.keyFor("mark")) },
-			Run: func(a *app) tea.Cmd {
-				return a.show(lists.DeleteQuestion(a.inboxes.Marked(), a.now, a.deleteInboxes))
-			}},
+		{ID: "mark-all", Title: "Mark all, or none", Group: ofInboxes, Keys: []string{"*"}, Where: inLists,
+			Why: func(a *app) string {
+				if a.focus == theme.Inboxes && len(a.store.Order) > 0 {
+					return ""
+				}
+				return a.needRow("mark")
+			},
+			Run: just(func(a *app) { a.pane().(interface{ MarkAll() }).MarkAll() })},
 		{ID: "pause", Title: "Pause or resume watching", Group: ofInboxes, Keys: []string{"p"}, Where: anywhere, Why: (*app).needLive, Run: just((*app).togglePause)},
 		{ID: "label-inbox", Title: "Label the inbox", Group: ofInboxes, Keys: []string{"L"}, Where: anywhere, Why: (*app).needInbox,
 			Run: func(a *app) tea.Cmd { return a.show(lists.LabelPrompt(a.inbox(), a.label)) }},

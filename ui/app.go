@@ -45,6 +45,7 @@ type app struct {
 	search   *lists.Search
 	focus    theme.Pane
 	layout   theme.Layout
+	zoomed   bool // the message has the whole screen
 	dividers theme.Dividers
 
 	follow    bool           // the newest message is selected as it arrives
@@ -164,7 +165,7 @@ func (a *app) frame() string {
 	}
 	rows := make([]string, a.height)
 	rows[a.layout.Header.Y] = a.header(a.path(), a.width)
-	rows[a.layout.Footer.Y] = a.footer.draw(a.theme, a.table, a.focus, a.width, a.now)
+	rows[a.layout.Footer.Y] = a.footer.draw(a.theme, a.table, a.focus, a.typingKeys(), a.width, a.now)
 	a.drawPanes(rows)
 	for _, d := range a.dialogs {
 		d.Draw(a.theme, rows, a.width)

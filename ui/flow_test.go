@@ -28,9 +28,13 @@ func TestDeletingTheMarkedInboxes(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	}), func(h *harness) {
-		h.press("h", "g", "j", "space", "space", "j", "space")
+		h.press("h", "g", "*")
+		h.see("4 marked")
+		h.press("*")
+		h.dontSee("marked")
+		h.press("j", "space", "space", "j", "space")
 		h.see("3 marked", "✓ dan", "✓ cid", "✓ ada")
-		h.press("D")
+		h.press("l", "d")
 		h.see("Delete 3 inboxes?", "ada@", "cid@", "dan@")
 		h.server.SetDelay(time.Second)
 		h.press("y")
@@ -164,12 +168,43 @@ func TestLabelling(t *testing.T) {
 	})
 }
 
+func TestAMessageOnTheWholeScreen(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		h.press("Z")
+		h.see("ada › Confirm your e-mail address", "482 913")
+		h.dontSee("Welcome to Acme")
+		h.press("Z")
+		h.see("Welcome to Acme")
+		h.press("Z", "esc")
+		h.see("Welcome to Acme", "482 913")
+		h.press("Z", "h")
+		h.see("Welcome to Acme")
+		h.press("l")
+		h.see("Welcome to Acme")
+	})
+}
+
+func TestTheKeysWhileAFilterIsTyped(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		h.press("/")
+		h.see("enter keep  esc clear  ↑↓ move")
+		h.press("acme")
+		h.see("2 of 4 match")
+		h.press("enter")
+		h.dontSee("enter keep")
+		h.press("esc", "h", "/", "nobody")
+		h.see("0 of 2 match")
+		h.press("esc", "l", "enter", "/")
+		h.see("enter keep  esc clear")
+	})
+}
+
 func TestTheReasonWhyNot(t *testing.T) {
 	play(t, wide, func(h *harness) {
 		h.press("c")
 		h.see("There are no messages yet")
-		h.press("D")
-		h.see("Mark inboxes first, with space")
+		h.press("d")
+		h.see("There are no inboxes yet: n creates one")
 		h.press("t")
 		h.see("Sample messages can only be sent to the local service")
 		h.press("ctrl+p", "compare")
@@ -231,7 +266,7 @@ func TestDeletingAnotherInboxLeavesAMessageOfOneThatEnded(t *testing.T) {
 		h.press("h", "G", "space", "g", "l", "enter")
 		h.wait(11 * time.Minute)
 		h.see("What is read stays", "The inbox is gone", "1 marked")
-		h.press("D", "y")
+		h.press("d", "y")
 		h.dontSee("1 marked", "   bob")
 		h.see("What is read stays", "The inbox is gone")
 	})

@@ -73,7 +73,7 @@ func TestConnectingAgainMovesNothing(t *testing.T) {
 		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.settle()
 		h.selected(store.All)
-		h.press("j", "space", "space", "D", "y")
+		h.press("j", "space", "space", "d", "y")
 		h.see("There are no inboxes")
 		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.settle()

@@ -118,9 +118,12 @@ func (f *footer) progressBar() *tea.ProgressBar {
 
 func (f *footer) showing(now time.Time) bool { return now.Before(f.until) && f.outcome.said() != "" }
 
-// draw draws the line, w cells wide.
-func (f *footer) draw(th *theme.Theme, t table, p theme.Pane, w int, now time.Time) string {
+// draw draws the line, w cells wide: the keys of a pane, or those of the line being typed in it.
+func (f *footer) draw(th *theme.Theme, t table, p theme.Pane, typing string, w int, now time.Time) string {
 	said := f.said(th, w, now)
+	if typing != "" {
+		return theme.Spread(typing, said, w)
+	}
 	var b strings.Builder
 	for _, h := range t.hints(p, w-theme.Width(said)-1) {
 		b.WriteString(" " + theme.Hint(th, h.key(), h.Hint) + " ")

@@ -86,7 +86,7 @@ func TestTheFooter(t *testing.T) {
 	} {
 		var f footer
 		c.do(&f)
-		got := uitest.Draw(t, []string{f.draw(uitest.Theme(t), table{actions: fewActions()}, theme.Messages, c.w, now)}, c.w).String()
+		got := uitest.Draw(t, []string{f.draw(uitest.Theme(t), table{actions: fewActions()}, theme.Messages, "", c.w, now)}, c.w).String()
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") || len(got) > 0 && got[0] != c.want[0] {
 			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
 		}
@@ -96,7 +96,7 @@ func TestTheFooter(t *testing.T) {
 func TestAClickOnAHint(t *testing.T) {
 	var f footer
 	th := uitest.Theme(t)
-	row := f.draw(th, table{actions: fewActions()}, theme.Messages, 60, now)
+	row := f.draw(th, table{actions: fewActions()}, theme.Messages, "", 60, now)
 	at := func(text string) int {
 		return strings.Index(uitest.Draw(t, []string{row}, 60).String(), text)
 	}

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"time"
 
@@ -70,8 +70,12 @@ func (a *app) drawPath(parts []string, named bool) string {
 	return head + th.Bright.On(th.StableWidth(parts[last]))
 }
 
-// vitals are the facts at the right of the header, the least important first.
+// vitals are the facts at the right of the header, the least important first. What is wrong with the connection
+// stands alone.
 func (a *app) vitals() []string {
+	if a.connection.Trouble() != session.NoTrouble {
+		return nil
+	}
 	th := a.theme
 	var parts []string
 	if a.newest != nil && a.newest.Delay > 0 {
@@ -79,7 +83,7 @@ func (a *app) vitals() []string {
 	}
 	if a.session() != nil {
 		if u := a.session().Client.Budget().Usage(); u.Tight {
-			parts = append(parts, th.Dim.On(strconv.Itoa(u.Used)+"/"+strconv.Itoa(u.Limit)+" a minute"))
+			parts = append(parts, th.Dim.On(fmt.Sprintf("%d of %d requests this minute", u.Used, u.Limit)))
 		}
 	}
 	if i := a.inboxes.Inbox(); i != nil && !i.Expires.IsZero() && !i.Gone(a.now) {

@@ -25,6 +25,7 @@ func (a *app) showSelected() tea.Cmd {
 	if m == nil && a.focus == theme.Reader {
 		a.focus = theme.Messages
 	}
+	a.zoomed = a.zoomed && a.focus == theme.Reader
 	a.layOut()
 	var cmd tea.Cmd
 	switch {

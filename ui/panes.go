@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -50,7 +51,7 @@ func (a *app) reset() {
 // layOut lays the panes out on the screen.
 func (a *app) layOut() {
 	a.layout = theme.Compute(theme.Input{
-		Width: a.width, Height: a.height, Focus: a.focus, Reading: a.message() != nil, Dividers: a.dividers,
+		Width: a.width, Height: a.height, Focus: a.focus, Reading: a.message() != nil, Zoomed: a.zoomed, Dividers: a.dividers,
 	})
 	a.inboxes.Fit(a.layout.Panes[theme.Inboxes])
 	a.messages.Fit(a.layout.Panes[theme.Messages])
@@ -128,6 +129,25 @@ func (a *app) typed(msg tea.Msg) tea.Cmd {
 	}
 	a.filtered()
 	return nil
+}
+
+// typingKeys says what the keys do while a filter or a search is typed, and how many rows match; "" otherwise.
+func (a *app) typingKeys() string {
+	if len(a.dialogs) > 0 || !a.pane().Typing() {
+		return ""
+	}
+	hint := func(key, does string) string { return " " + theme.Hint(a.theme, key, does) + " " }
+	if a.focus == theme.Reader {
+		return hint("enter", "keep") + hint("esc", "clear")
+	}
+	keys := hint("enter", "keep") + hint("esc", "clear") + hint("↑↓", "move")
+	switch {
+	case a.focus == theme.Inboxes && a.inboxes.Filter.On():
+		return keys + a.theme.Text.On(fmt.Sprintf(" %d of %d match", a.inboxes.Len(), len(a.store.Order)))
+	case a.focus == theme.Messages && a.messages.Filter.On():
+		return keys + a.theme.Text.On(fmt.Sprintf(" %d of %d match", a.messages.Len(), len(a.store.Keys(a.messages.InboxID))))
+	}
+	return keys
 }
 
 // filtered updates the lists after a filter or the marks have changed.
@@ -222,13 +242,23 @@ func (a *app) enter() tea.Cmd {
 	return a.settle()
 }
 
-// back undoes the last step in the pane, otherwise goes one step outwards: from the message to the list,
-// from the list to the inboxes.
+// zoom shows the message on the whole screen, or beside the lists again.
+func (a *app) zoom() tea.Cmd {
+	a.focus, a.zoomed = max(a.focus, theme.Messages), a.layout.Columns > 1
+	return a.enter()
+}
+
+// back undoes the last step in the pane, otherwise goes one step outwards: from the whole screen to the panes, from
+// the message to the list, from the list to the inboxes.
 func (a *app) back() {
 	if a.pane().Back() {
 		if a.focus != theme.Reader {
 			a.filtered()
 		}
+		return
+	}
+	if a.zoomed {
+		a.zoomed = false
 		return
 	}
 	a.paneLeft()

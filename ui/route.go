@@ -121,7 +121,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	case clicked && click.Button != tea.MouseLeft:
 		return nil
 	case clicked && click.Y == a.layout.Footer.Y:
-		if c := a.footer.actionAt(a.theme, a.table, a.focus, a.width, a.now, click.X); c != nil {
+		if c := a.footer.actionAt(a.theme, a.table, a.focus, a.width, a.now, click.X); c != nil && !a.pane().Typing() {
 			return a.perform(c)
 		}
 		return nil

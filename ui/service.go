@@ -231,7 +231,7 @@ func (a *app) onDeleted(m session.Deleted) tea.Cmd {
 	if len(m.Rest) > 0 {
 		return a.request(m.Next())
 	}
-	a.report(m.Outcome(a.table.keyFor("delete-marked")))
+	a.report(m.Outcome(a.table.keyFor("delete-inbox")))
 	return nil
 }
 

@@ -81,8 +81,8 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 		path []string
 		want string
 	}{
-		{a, 120, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525              last mail after 3.2 s · 31/60 a minute · 60 min left · following · ● live"},
-		{a, 105, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525                       31/60 a minute · 60 min left · following · ● live"},
+		{a, 140, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525  last mail after 3.2 s · 31 of 60 requests this minute · 60 min left · following · ● live"},
+		{a, 120, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525  31 of 60 requests this minute · 60 min left · following · ● live"},
 		{a, 80, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525   60 min left · following · ● live"},
 		{a, 70, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525       following · ● live"},
 		{a, 60, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525          ● live"},
@@ -90,14 +90,14 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 		{a, 45, nil, " mayfly  mail.example · SMTP :2525   ● live"},
 		{a, 40, nil, " mayfly  mail.example            ● live"},
 		{a, 20, nil, " mayfly  ma… ● live"},
-		{a, 80, []string{"Inboxes"}, " mayfly › Inboxes              31/60 a minute · 60 min left · following · ● live"},
-		{a, 60, []string{"Inboxes", "ada"}, " ada         31/60 a minute · 60 min left · following · ● live"},
+		{a, 90, []string{"Inboxes"}, " mayfly › Inboxes  31 of 60 requests this minute · 60 min left · following · ● live"},
+		{a, 80, []string{"Inboxes", "ada"}, " ada  31 of 60 requests this minute · 60 min left · following · ● live"},
 		{a, 40, []string{"Inboxes", "ada", "Welcome"}, " ada › Welcome       following · ● live"},
 		{a, 29, []string{"Inboxes"}, " Inboxes   following · ● live"},
 		{a, 20, []string{"Inboxes", "ada", "Confirm your address"}, " ada › Conf… ● live"},
 		{a, 40, []string{"Inboxes", render.Clean(uitest.Hostile), render.Clean(uitest.Hostile)}, " 👨 ❤ end › 👨 ❤ end             ● live"},
-		// The time of the next attempt stays.
-		{limited, 80, nil, " mayfly  mail.example        60 min left · ! limit reached, again in 12 s"},
+		// What is wrong stands alone, and the time of the next attempt stays.
+		{limited, 80, nil, " mayfly  mail.example   ! limit reached, again in 12 s"},
 		{limited, 56, nil, " mayfly  mail.example   ! limit reached, again in 12 s"},
 		{limited, 45, nil, " mayfly  mail.example   ! limit reached 12 s"},
 		{limited, 40, []string{"Inboxes", "quiet-otter-x7"}, " quiet-otter-x7   ! limit reached 12 s"},

@@ -3,11 +3,13 @@
 package lists
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/dialog"
+	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
@@ -51,6 +53,19 @@ func (c *Column) Mark() {
 		c.Marks[id] = true
 	}
 	c.Move(1)
+}
+
+// MarkAll marks every row that can be marked, or none if all are.
+func (c *Column) MarkAll() {
+	ids := slices.DeleteFunc(slices.Clone(c.IDs()), func(id string) bool { return id == store.All })
+	all := !slices.ContainsFunc(ids, func(id string) bool { return !c.Marks[id] })
+	for _, id := range ids {
+		if all {
+			delete(c.Marks, id)
+		} else {
+			c.Marks[id] = true
+		}
+	}
 }
 
 // Click selects the row at line y of the screen, and reports whether there is one.

@@ -72,14 +72,6 @@ func (p *Inboxes) Marked() []*store.Inbox {
 	return in
 }
 
-// NeedMarked is the reason when no inbox is marked, "" when one is; key marks an inbox.
-func (p *Inboxes) NeedMarked(key string) string {
-	if len(p.Marks) == 0 {
-		return "Mark inboxes first, with " + key
-	}
-	return ""
-}
-
 // NeedRow is the reason when the selected row cannot be acted upon; do is how, such as "mark". The
 // row of all inboxes can be opened but not marked.
 func (p *Inboxes) NeedRow(do string) string {

@@ -51,6 +51,7 @@ type Input struct {
 	Width, Height int
 	Focus         Pane
 	Reading       bool // a message is open
+	Zoomed        bool // the pane with focus has the whole screen
 	Dividers      Dividers
 }
 
@@ -81,6 +82,8 @@ func Compute(in Input) Layout {
 		body = Rect{0, 2, in.Width, in.Height - 4}
 	}
 	switch {
+	case in.Zoomed:
+		l.Panes[in.Focus] = body
 	case in.Width >= threeFrom:
 		l.three(body, in)
 	case in.Width >= twoFrom:

@@ -8,7 +8,7 @@ func TestEveryCellBelongsToOnePart(t *testing.T) {
 			for _, focus := range []Pane{Inboxes, Messages, Reader} {
 				for _, reading := range []bool{false, true} {
 					for _, dragged := range []int{0, 1, 30, 500} {
-						in := Input{w, h, focus, reading, Dividers{inboxes: dragged, messages: dragged}}
+						in := Input{w, h, focus, reading, dragged == 1, Dividers{inboxes: dragged, messages: dragged}}
 						checkCover(t, in, Compute(in))
 					}
 				}
@@ -71,6 +71,7 @@ func TestWhatIsShown(t *testing.T) {
 		{Input{Width: 119, Height: 24, Focus: Messages, Reading: true}, false, 2, Reader},
 		{Input{Width: 120, Height: 24}, false, 3, Reader},
 		{Input{Width: 400, Height: 24}, false, 3, Messages},
+		{Input{Width: 400, Height: 24, Focus: Reader, Zoomed: true}, false, 1, Reader},
 	} {
 		l := Compute(c.in)
 		if l.TooSmall != c.tooSmall || l.Columns != c.columns || !c.tooSmall && l.Panes[c.shown].Empty() {
