@@ -34,11 +34,23 @@ func (m *machine) openSignup() *application {
 
 func TestALinkThatCannotBeOpenedIsCopied(t *testing.T) {
 	t.Parallel()
-	app := newMachine(t).withProgram("xdg-open", "exit 3").openSignup()
-	app.typeKeys("o")
-	app.waitFor("acme.example/confirm")
-	app.typeKeys("o")
-	app.waitFor("xdg-open", "status 3", "copied")
+	for _, c := range []struct {
+		environ []string
+		copied  string // what is said of it
+	}{
+		{[]string{"DISPLAY=:99"}, "! xdg-open could not open it: exit status 3; the link is copied instead"},
+		{nil, "✓ copied the link: nothing here can open it (no display)"},
+		{[]string{"DISPLAY=:99", "SSH_CONNECTION=x"}, "✓ copied the link: nothing here can open it (over SSH)"},
+		{[]string{"BROWSER=xdg-open", "SSH_CONNECTION=x"}, "! xdg-open could not open it: exit status 3"},
+	} {
+		app := newMachine(t).withProgram("xdg-open", "exit 3").with(c.environ...).openSignup()
+		app.typeKeys("o")
+		app.waitFor("acme.example/confirm")
+		app.typeKeys("o")
+		app.waitFor(c.copied)
+		app.typeKeys("q")
+		app.exitStatus()
+	}
 }
 
 func TestTheThemeIsKeptForTheNextRun(t *testing.T) {

@@ -46,6 +46,7 @@ type harness struct {
 	copied   []string // what went into the clipboard
 	opened   []string // what was given to the system's opener
 	opener   func() error
+	noOpener error            // why nothing can open anything
 	raw      []string         // sequences sent to the terminal
 	targets  []session.Target // what was connected to
 	smtp     string
@@ -125,12 +126,14 @@ func (h *harness) machine(dir string) *host.Host {
 			h.note(&h.copied, text)
 			return []string{"clipboard"}, nil
 		},
-		Opener: func(_ term.Env, target string) error {
-			h.note(&h.opened, target)
-			if h.opener == nil {
-				return nil
-			}
-			return h.opener()
+		Opener: func(_ term.Env, target string) (term.Opener, error) {
+			return term.Opener{Name: "xdg-open", Run: func() error {
+				h.note(&h.opened, target)
+				if h.opener == nil {
+					return nil
+				}
+				return h.opener()
+			}}, h.noOpener
 		},
 		Copies: &host.Copies{}, Downloads: filepath.Join(dir, "downloads"),
 	}

@@ -122,9 +122,10 @@ func TestTheOutcomeOfOpeningALinkIsShown(t *testing.T) {
 		at   map[time.Duration]string // what the bottom line says then
 	}{
 		{"at once", 0, nil, map[time.Duration]string{0: "✓ opened app.acme.example"}},
-		{"the browser itself", time.Hour, nil, map[time.Duration]string{0: "opening app.acme.example…", 3 * time.Second: "✓ opened app.acme.example"}},
+		{"in time", time.Second, nil, map[time.Duration]string{0: "opening app.acme.example…", 2 * time.Second: "✓ opened app.acme.example"}},
+		{"the browser itself", 4 * time.Second, nil, map[time.Duration]string{0: "opening app.acme.example…", 3 * time.Second: "✓ handed to xdg-open: app.acme.example", 5 * time.Second: "✓ handed to xdg-open"}},
 		{"it fails", time.Second, failed, map[time.Duration]string{0: "opening app.acme.example…", 3 * time.Second: "! " + failed.Error() + "; the link is copied instead"}},
-		{"it fails late", 4 * time.Second, failed, map[time.Duration]string{3 * time.Second: "✓ opened", 5 * time.Second: "! " + failed.Error() + "; the link is copied instead"}},
+		{"it fails late", 4 * time.Second, failed, map[time.Duration]string{3 * time.Second: "✓ handed", 5 * time.Second: "! " + failed.Error() + "; the link is copied instead"}},
 	} {
 		play(t, with(someMail), func(h *harness) {
 			h.opener = func() error { time.Sleep(c.ends); return c.err }
@@ -141,13 +142,16 @@ func TestTheOutcomeOfOpeningALinkIsShown(t *testing.T) {
 	}
 }
 
-func TestASafeCopyThatCannotBeOpenedIsNamed(t *testing.T) {
+func TestWhatNothingCanOpenIsCopied(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
-		h.opener = func() error { return errors.New("xdg-open is not installed") }
-		h.press("enter", "b")
-		h.see("! xdg-open is not installed; its path is copied instead")
-		if !slices.Contains(h.copied, h.opened[0]) {
-			t.Errorf("copied %q, not %q", h.copied, h.opened[0])
+		h.noOpener = errors.New("no display")
+		h.press("enter", "o", "o")
+		h.see("✓ copied the link: nothing here can open it (no display)")
+		h.press("b")
+		path := h.copied[len(h.copied)-1]
+		h.see("✓ copied " + path + ": nothing here can open it")
+		if _, err := os.Stat(path); err != nil || len(h.copied) != 2 || len(h.opened) != 0 {
+			t.Errorf("copied %q, %v; opened %q", h.copied, err, h.opened)
 		}
 	})
 }

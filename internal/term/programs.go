@@ -87,47 +87,62 @@ func helper(name string, args ...string) func(context.Context, string) error {
 	}
 }
 
-// Open hands a URL or a file to the system's opener as one argument; no shell sees it. It returns
-// when the opener ends, which may be when the user closes the browser, and the error says how it
-// failed. The opener is left running when this program ends or is suspended.
-func (e Env) Open(target string) error {
-	command := e.opener(target)
-	cmd := exec.Command(command[0], command[1:]...)
-	Detach(cmd)
-	name := filepath.Base(command[0])
-	switch err := cmd.Run(); {
-	case errors.Is(err, exec.ErrNotFound):
-		return fmt.Errorf("%s is not installed", name)
-	case err != nil:
-		return fmt.Errorf("%s could not open it: %w", name, err)
-	}
-	return nil
+// Opener is the program that opens a URL or a file.
+type Opener struct {
+	Name string
+	// Run returns when the program ends, which may be when the user closes the browser; the error says how it failed.
+	// The program is left running when this one ends or is suspended.
+	Run func() error
 }
 
-// opener is the command that opens target.
-func (e Env) opener(target string) []string {
+// Opener returns the program that opens a URL or a file, which it gets as one argument; no shell sees it. The error
+// is why nothing here can open it, such as "no display".
+func (e Env) Opener(target string) (Opener, error) {
+	command, err := e.opener(target)
+	if err != nil {
+		return Opener{}, err
+	}
+	name := filepath.Base(command[0])
+	if !installed(command[0]) {
+		return Opener{}, fmt.Errorf("%s is not installed", name)
+	}
+	return Opener{name, func() error {
+		cmd := exec.Command(command[0], command[1:]...)
+		Detach(cmd)
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s could not open it: %w", name, err)
+		}
+		return nil
+	}}, nil
+}
+
+// opener is the command that opens target where the user sees it.
+func (e Env) opener(target string) ([]string, error) {
 	const handler = "url.dll,FileProtocolHandler"
-	switch runtime.GOOS {
-	case "darwin":
-		return []string{"open", target}
-	case "windows":
-		return []string{"rundll32", handler, target}
+	switch {
+	case runtime.GOOS == "darwin" && !e.ssh():
+		return []string{"open", target}, nil
+	case runtime.GOOS == "windows" && !e.ssh():
+		return []string{"rundll32", handler, target}, nil
 	}
 	if command := e.browser(target); command != nil {
-		return command
+		return command, nil
 	}
-	if distribution := e.Getenv("WSL_DISTRO_NAME"); distribution != "" {
-		if installed("wslview") {
-			return []string{"wslview", target}
+	distribution := e.Getenv("WSL_DISTRO_NAME")
+	switch {
+	case e.ssh():
+		return nil, errors.New("over SSH")
+	case distribution != "" && installed("wslview"):
+		return []string{"wslview", target}, nil
+	case distribution != "" && installed("rundll32.exe"):
+		if filepath.IsAbs(target) { // a file, as Windows sees it
+			target = `\\wsl.localhost\` + distribution + strings.ReplaceAll(target, "/", `\`)
 		}
-		if installed("rundll32.exe") {
-			if filepath.IsAbs(target) { // a file, as Windows sees it
-				target = `\\wsl.localhost\` + distribution + strings.ReplaceAll(target, "/", `\`)
-			}
-			return []string{"rundll32.exe", handler, target}
-		}
+		return []string{"rundll32.exe", handler, target}, nil
+	case e.Getenv("DISPLAY") == "" && e.Getenv("WAYLAND_DISPLAY") == "" && e.Getenv("TERMUX_VERSION") == "":
+		return nil, errors.New("no display")
 	}
-	return []string{"xdg-open", target}
+	return []string{"xdg-open", target}, nil
 }
 
 // browser is the first command in BROWSER that is installed, nil without one. The variable has

@@ -118,6 +118,15 @@ func TestAHelperThatDoesNotAnswerIsKilled(t *testing.T) {
 	}
 }
 
+// openWith opens a target, and says the program that did or why none can.
+func openWith(e Env, target string) (string, error) {
+	o, err := e.Opener(target)
+	if err != nil {
+		return "", err
+	}
+	return o.Name, o.Run()
+}
+
 func TestTheOpenerGetsItsTargetAsOneArgument(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		t.Skip("there is one opener")
@@ -125,37 +134,49 @@ func TestTheOpenerGetsItsTargetAsOneArgument(t *testing.T) {
 	const target = `https://a.example/?q=a b&c=$(touch x);"'`
 	record := `printf '%s|' "${0##*/}" "$@" > "$DIR/got"`
 	dir := programs(t, map[string]string{"xdg-open": record, "surf": record, "rundll32.exe": record})
-	for _, c := range []struct {
-		env  Env
-		want string
-	}{
-		{Env{}, "xdg-open|" + target + "|"},
-		{Env{"BROWSER=not-there"}, "xdg-open|" + target + "|"},
-		{Env{"BROWSER=surf"}, "surf|" + target + "|"},
-		{Env{"BROWSER=" + dir + "/surf"}, "surf|" + target + "|"},
-		{Env{"BROWSER=not-there::surf -p:xdg-open"}, "surf|-p|" + target + "|"},
-		{Env{"BROWSER=surf --url=%s --new"}, "surf|--url=" + target + "|--new|"},
-		{Env{"WSL_DISTRO_NAME=Debian"}, "rundll32.exe|url.dll,FileProtocolHandler|" + target + "|"},
-		{Env{"WSL_DISTRO_NAME=Debian", "BROWSER=surf"}, "surf|" + target + "|"},
+	for _, c := range []struct{ environ, want string }{
+		{"", "no display"},
+		{"DISPLAY=:0", "xdg-open|" + target + "|"},
+		{"WAYLAND_DISPLAY=wayland-0", "xdg-open|" + target + "|"},
+		{"TERMUX_VERSION=1", "xdg-open|" + target + "|"},
+		{"DISPLAY=:0;SSH_CONNECTION=x", "over SSH"},
+		{"DISPLAY=:0;SSH_TTY=x", "over SSH"},
+		{"WSL_DISTRO_NAME=Debian;SSH_TTY=x", "over SSH"},
+		{"BROWSER=not-there;DISPLAY=:0", "xdg-open|" + target + "|"},
+		{"BROWSER=not-there", "no display"},
+		{"BROWSER=surf", "surf|" + target + "|"},
+		{"BROWSER=surf;SSH_CONNECTION=x", "surf|" + target + "|"},
+		{"BROWSER=" + dir + "/surf", "surf|" + target + "|"},
+		{"BROWSER=not-there::surf -p:xdg-open", "surf|-p|" + target + "|"},
+		{"BROWSER=surf --url=%s --new", "surf|--url=" + target + "|--new|"},
+		{"WSL_DISTRO_NAME=Debian", "rundll32.exe|url.dll,FileProtocolHandler|" + target + "|"},
+		{"WSL_DISTRO_NAME=Debian;BROWSER=surf", "surf|" + target + "|"},
 	} {
-		must(t, c.env.Open(target))
-		if got := read(t, dir, "got"); got != c.want {
-			t.Errorf("%q: %q, want %q", c.env, got, c.want)
+		must(t, os.WriteFile(filepath.Join(dir, "got"), nil, 0o600))
+		name, err := openWith(strings.Split(c.environ, ";"), target)
+		got := read(t, dir, "got")
+		if err != nil {
+			got += err.Error()
+		}
+		if got != c.want || !strings.HasPrefix(c.want, name) {
+			t.Errorf("%q: %s, %q, want %q", c.environ, name, got, c.want)
 		}
 	}
-	must(t, (Env{"WSL_DISTRO_NAME=Debian"}).Open("/tmp/mail.html"))
+	_, err := openWith(Env{"WSL_DISTRO_NAME=Debian"}, "/tmp/mail.html")
+	must(t, err)
 	if got, want := read(t, dir, "got"), `rundll32.exe|url.dll,FileProtocolHandler|\\wsl.localhost\Debian\tmp\mail.html|`; got != want {
 		t.Errorf("a file in WSL: %q, want %q", got, want)
 	}
 }
 
 func TestAnOpenerThatFailsIsAnError(t *testing.T) {
+	env := Env{"DISPLAY=:0"}
 	dir := programs(t, map[string]string{"xdg-open": "exit 3", "open": "exit 3"})
-	if err := (Env{}).Open("https://a.example"); err == nil || !strings.HasSuffix(err.Error(), "open could not open it: exit status 3") {
+	if _, err := openWith(env, "https://a.example"); err == nil || !strings.HasSuffix(err.Error(), "open could not open it: exit status 3") {
 		t.Error(err)
 	}
 	t.Setenv("PATH", filepath.Join(dir, "empty"))
-	if err := (Env{}).Open("https://a.example"); err == nil || !strings.HasSuffix(err.Error(), "open is not installed") {
+	if _, err := openWith(env, "https://a.example"); err == nil || !strings.HasSuffix(err.Error(), "open is not installed") {
 		t.Error(err)
 	}
 }
@@ -163,7 +184,8 @@ func TestAnOpenerThatFailsIsAnError(t *testing.T) {
 func TestAnOpenerHasASessionOfItsOwn(t *testing.T) {
 	record := `ps -o sid= -p $$ > "$DIR/session"; echo $$ > "$DIR/pid"`
 	dir := programs(t, map[string]string{"xdg-open": record, "open": record})
-	must(t, (Env{}).Open("https://a.example"))
+	_, err := openWith(Env{"DISPLAY=:0"}, "https://a.example")
+	must(t, err)
 	if session, pid := strings.TrimSpace(read(t, dir, "session")), strings.TrimSpace(read(t, dir, "pid")); session != pid && runtime.GOOS == "linux" {
 		t.Errorf("the opener %s is in session %s", pid, session)
 	}

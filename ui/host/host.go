@@ -35,8 +35,8 @@ import (
 type Host struct {
 	// Clipboard copies text to the available clipboards other than the terminal's, and names them.
 	Clipboard func(ctx context.Context, env term.Env, text string) (names []string, err error)
-	// Opener hands a URL or a file to the system's opener, and returns when that ends.
-	Opener func(env term.Env, target string) error
+	// Opener returns what opens a URL or a file, or why nothing here can.
+	Opener func(env term.Env, target string) (term.Opener, error)
 	// ReleaseTerminal is called before another program gets the terminal, and back after that.
 	ReleaseTerminal func() (back func())
 	Copies          *Copies
@@ -55,7 +55,7 @@ func New(downloads string, releaseTerminal func() (back func())) *Host {
 	}
 	return &Host{
 		Clipboard: func(ctx context.Context, env term.Env, text string) ([]string, error) { return env.Copy(ctx, text) },
-		Opener:    term.Env.Open, ReleaseTerminal: releaseTerminal,
+		Opener:    term.Env.Opener, ReleaseTerminal: releaseTerminal,
 		Copies: &Copies{}, Downloads: downloads,
 	}
 }
@@ -77,7 +77,8 @@ func Copied(what string, names ...string) Done {
 	return Done{Text: "copied " + what, How: strings.Join(append([]string{"OSC 52"}, names...), ", "), EndMatters: true}
 }
 
-// openTimeout is how long an opener is watched before what it opens counts as opened.
+// openTimeout is how long an opener is watched before it is said to have been handed what it opens: it may be the
+// browser itself.
 const openTimeout = 2 * time.Second
 
 // OpenURL opens a link in the browser.
@@ -87,32 +88,42 @@ func (h *Host) OpenURL(ctx context.Context, env term.Env, u *url.URL) tea.Cmd {
 
 // OpenCopy returns a function that opens a safe copy in the browser, by its path.
 func (h *Host) OpenCopy(ctx context.Context, env term.Env) func(path string) tea.Cmd {
-	return func(path string) tea.Cmd { return h.open(ctx, env, path, "a safe copy", "its path") }
+	return func(path string) tea.Cmd { return h.open(ctx, env, path, "a safe copy", ShortPath(path)) }
 }
 
-// open opens target. It is opened when the opener ends well, or when it has run for openTimeout: it
-// may be the browser itself. Whenever the opener fails, target is copied instead.
+// open opens target, and says how far that is known: it is opened when the opener ends well within openTimeout.
+// Where nothing opens it, target is copied instead.
 func (h *Host) open(ctx context.Context, env term.Env, target, name, copied string) tea.Cmd {
-	var ended atomic.Bool
-	succeed := func() tea.Msg {
-		if ended.Swap(true) {
-			return nil
+	return func() tea.Msg {
+		opener, err := h.Opener(env, target)
+		if err != nil {
+			return h.copyInstead(ctx, env, target, Done{Text: "copied " + copied + ": nothing here can open it", How: err.Error()})
 		}
-		return Done{Text: "opened " + name}
-	}
-	return tea.Batch(
-		tea.Tick(openTimeout, func(time.Time) tea.Msg { return succeed() }),
-		func() tea.Msg {
-			err := h.Opener(env, target)
-			if err == nil {
-				return succeed()
+		var said atomic.Bool
+		say := func(text string) tea.Msg {
+			if said.Swap(true) {
+				return nil
 			}
-			ended.Store(true)
-			_, _ = h.Clipboard(ctx, env, target) // the terminal's clipboard may work
-			failed := Done{Err: fmt.Errorf("%w; %s is copied instead", err, copied)}
-			return tea.BatchMsg{tea.SetClipboard(target), func() tea.Msg { return failed }}
-		},
-	)
+			return Done{Text: text + name}
+		}
+		return tea.BatchMsg{
+			tea.Tick(openTimeout, func(time.Time) tea.Msg { return say("handed to " + opener.Name + ": ") }),
+			func() tea.Msg {
+				err := opener.Run()
+				if err == nil {
+					return say("opened ")
+				}
+				said.Store(true)
+				return h.copyInstead(ctx, env, target, Done{Err: fmt.Errorf("%w; %s is copied instead", err, copied)})
+			},
+		}
+	}
+}
+
+// copyInstead copies what could not be opened, and then says so.
+func (h *Host) copyInstead(ctx context.Context, env term.Env, target string, d Done) tea.Msg {
+	_, _ = h.Clipboard(ctx, env, target) // the terminal's clipboard may work
+	return tea.BatchMsg{tea.SetClipboard(target), func() tea.Msg { return d }}
 }
 
 // Done is the outcome of work, for the bottom line: what was done, or why it failed.
