@@ -197,7 +197,7 @@ func (d *doctor) service(ctx context.Context) {
 
 // local says how the local service runs; this command is one of its clients.
 func (d *doctor) local(s local.State) {
-	d.say("service", "the local service at %s, SMTP %s", s.BaseURL, s.SMTPAddr)
+	d.say("service", "the local service at %s, SMTP %s", s.API(), s.SMTP())
 	life := fmt.Sprintf("until ten seconds after the last client, of which there are %d", s.Clients-1)
 	if s.Kept {
 		life = "until `mayfly down`"

@@ -27,7 +27,8 @@ func (a *app) newCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Make an inbox and print its address",
-		Long:  "Make an inbox and print its address. When its lifetime is over, it is deleted with all its messages.",
+		Long: "Make an inbox and print its address, and on standard error where the service takes mail for it, if that is known. " +
+			"When its lifetime is over, it is deleted with all its messages.",
 		Example: `mayfly new
 mayfly new --username signup-test --ttl 10m
 ADDRESS=$(mayfly new)
@@ -49,6 +50,9 @@ mayfly new --json | jq -r .id`,
 				return err
 			}
 			a.remember(s, inbox)
+			if smtp := a.smtp(s); smtp != "" {
+				fmt.Fprintln(a.env.Stderr, render.Clean("SMTP "+smtp))
+			}
 			if copyIt {
 				fmt.Fprintln(a.env.Stderr, a.copy(ctx, inbox.Email))
 			}

@@ -75,6 +75,9 @@ func (a *app) upCommand() *cobra.Command {
 				return err
 			}
 			defer s.Close()
+			if s.SMTPTaken+s.HTTPTaken != "" {
+				fmt.Fprintf(a.env.Stderr, "mayfly: SMTP is at %s, the API at %s\n", s.SMTP(), s.API())
+			}
 			for _, notice := range a.notices(s.State) {
 				fmt.Fprintln(a.env.Stderr, errorLine(errors.New(notice)))
 			}
@@ -111,9 +114,7 @@ func (a *app) downCommand() *cobra.Command {
 func (a *app) notices(s local.State) []string {
 	var lines []string
 	conf := a.config().Local
-	if moved := s.Moved(); moved != "" {
-		lines = append(lines, moved)
-	} else if conf.SMTP != "" && conf.SMTP != s.SMTPAddr || conf.HTTP != "" && "http://"+conf.HTTP != s.BaseURL {
+	if s.SMTPTaken == "" && conf.SMTP != "" && conf.SMTP != s.SMTPAddr || s.HTTPTaken == "" && conf.HTTP != "" && "http://"+conf.HTTP != s.BaseURL {
 		lines = append(lines, "config.toml has other addresses for the local service: `mayfly down`, then `mayfly up`, moves it")
 	}
 	if s.Version != version() {
@@ -128,11 +129,14 @@ func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Service, erro
 	if err != nil {
 		return nil, err
 	}
-	s := c.session
+	s, notice := c.session, ""
+	if notices := a.notices(s.State); notices != nil {
+		notice = a.config().Complaint(notices...) // a mistake in config.toml is said first
+	}
 	return &session.Service{
-		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, SMTPAddr: s.SMTPAddr, Local: true,
-		Notice: strings.Join(a.notices(s.State), "; "),
-		Done:   s.Done(), Stopped: func() bool { return errors.Is(s.Err(), local.ErrStopped) },
+		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, Local: true,
+		SMTPAddr: s.SMTPAddr, SMTPNote: strings.TrimPrefix(s.SMTP(), s.SMTPAddr), Notice: notice,
+		Done: s.Done(), Stopped: func() bool { return errors.Is(s.Err(), local.ErrStopped) },
 		Answers: func(ctx context.Context) error {
 			if _, err := s.Now(ctx); err != nil {
 				return fmt.Errorf("%w: %w", api.ErrUnavailable, err)
@@ -190,15 +194,15 @@ func (t *localTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // keepLocal keeps the local service running while ctx lasts: if it is killed, it is started again. One
-// that the user ended is attached to once it runs again. The client of c follows it. The returned function
+// that the user ended is attached to once it runs again. The client of c follows it, and so does now; end
 // ends this.
-func (a *app) keepLocal(ctx context.Context, c *connection) (end func(), err error) {
+func (a *app) keepLocal(ctx context.Context, c *connection) (now func() *local.Session, end func(), err error) {
 	transport := &localTransport{}
 	transport.session.Store(c.session)
 	a.transport = transport
 	moving, err := a.connection(c.endpoint, c.session.Key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c.client = moving.client
 	ctx, cancel := context.WithCancel(ctx)
@@ -224,7 +228,7 @@ func (a *app) keepLocal(ctx context.Context, c *connection) (end func(), err err
 			}
 		}
 	})
-	return func() {
+	return transport.session.Load, func() {
 		cancel()
 		keeping.Wait()
 	}, nil
@@ -245,15 +249,17 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 			if err != nil {
 				return err
 			}
+			smtp := func() string { return a.smtp(c) }
 			if c.session != nil {
-				end, err := a.keepLocal(cmd.Context(), c)
+				now, end, err := a.keepLocal(cmd.Context(), c)
 				if err != nil {
 					return err
 				}
 				defer end()
+				smtp = func() string { return now().SMTP() }
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, Log: log})
+			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, SMTP: smtp, Log: log})
 			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), nopCloser{a.env.Stdout})
 		},
 	}

@@ -97,6 +97,18 @@ type connection struct {
 	known   *registry.Registry
 }
 
+// smtp is where mail to the inboxes of c is sent, with the port that was taken if it is another; "" if
+// that is unknown.
+func (a *app) smtp(c *connection) string {
+	if c.session != nil {
+		return c.session.SMTP()
+	}
+	if c.baseURL == a.env.Getenv("MAYFLY_BASE_URL") { // `mayfly exec` sets both
+		return a.env.Getenv("MAYFLY_SMTP")
+	}
+	return ""
+}
+
 // connect finds the service that the settings name, and the key to it. The user at a terminal is told
 // if it does not answer.
 func (a *app) connect(ctx context.Context) (*connection, error) {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
@@ -330,14 +331,42 @@ func (w *waiting) explain(err error) error {
 }
 
 func (w *waiting) timedOut(err error) error {
-	next := "`mayfly messages " + render.Clean(w.inbox.Email) + "` lists what is there, --again takes what was printed before"
+	var next []string
+	if smtp := w.app.smtp(w.connection); smtp != "" {
+		next = append(next, "it was expected at SMTP "+smtp)
+	}
+	var inVain *watch.InVainError
 	var failing *watch.FailingError
-	if errors.As(err, &failing) {
-		next = "the service was failing: " + render.Clean(failing.Last.Error())
+	switch {
+	case errors.As(err, &failing):
+		next = append(next, "the service was failing: "+failing.Last.Error())
+	case errors.As(err, &inVain):
+		if len(inVain.Others) > 0 {
+			next = append(next, "there is instead "+briefly(inVain.Others))
+		}
+		if len(inVain.Delivered) > 0 {
+			next = append(next, "printed before was "+briefly(inVain.Delivered)+" (--again prints the newest)")
+		}
+		if len(inVain.Others)+len(inVain.Delivered)+w.printed == 0 {
+			next = append(next, "no other mail is there")
+		}
 	}
 	missing := "no " + w.what()
 	if w.printed > 0 {
 		missing = fmt.Sprintf("only %d of %d: no more %s", w.printed, w.count, w.what())
 	}
-	return &failure{statusTimeout, fmt.Errorf("%s within %s", missing, w.timeout.text()), next}
+	return &failure{statusTimeout, fmt.Errorf("%s within %s", missing, w.timeout.text()), strings.Join(next, "; ")}
+}
+
+// briefly names the first of some messages by their subjects and senders, and says how many more there are.
+func briefly(list []api.Summary) string {
+	const named = 3
+	var names []string
+	for _, s := range list[:min(named, len(list))] {
+		names = append(names, fmt.Sprintf(`"%s" from %s`, ansi.Truncate(render.Clean(s.Subject), 60, "…"), message.Sender(s.FromName, s.From)))
+	}
+	if more := len(list) - named; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }

@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -227,15 +228,44 @@ func TestTwoUsersOfAMachine(t *testing.T) {
 	ada.mustRun("up")
 	bob.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", smtp, http))
 	address := ada.mustRun("new")
-	stdout, stderr, status := bob.run("up")
-	if status != 0 || strings.Contains(stdout, smtp) || strings.Contains(stdout, http) || !strings.Contains(stderr, "SMTP moved to 127.0.0.1:") {
-		t.Errorf("bob's service, %d: %s%s", status, stdout, stderr)
+	_, stderr, _ := bob.run("up")
+	moved := bob.localService().SMTPAddr
+	note := moved + " (" + smtp[strings.LastIndex(smtp, ":")+1:] + " was taken)"
+	if !strings.HasPrefix(stderr, "mayfly: SMTP is at "+note+", the API at http://127.0.0.1:") || strings.Count(stderr, "was taken") != 2 {
+		t.Errorf("up says %q", stderr)
+	}
+	port, above := netip.MustParseAddrPort(smtp), netip.MustParseAddrPort(moved).Port()
+	for next := port.Port() + 1; next != above; next++ {
+		if l, err := net.Listen("tcp", sockets.Address(int(next))); err == nil {
+			l.Close()
+			t.Fatalf("it is at %s, and %d is free", moved, next)
+		}
 	}
 	if got := bob.mustRun("ls"); strings.Contains(got, address) {
 		t.Errorf("bob sees %q", got)
 	}
-	app := bob.openApplication()
-	app.waitFor("SMTP moved to " + app.smtp)
+	if _, stderr, _ := bob.run("new"); stderr != "SMTP "+note+"\n" {
+		t.Errorf("new says %q", stderr)
+	}
+	bob.fails(5, "SMTP "+note, "wait", "--timeout", "10ms")
+	if got := bob.mustRun("doctor"); !strings.Contains(got, "SMTP "+note) {
+		t.Errorf("doctor says %q", got)
+	}
+	bob.openApplication().waitFor("SMTP " + note)
+	agent := bob.mcp(t)
+	for _, said := range []string{agent.session.InitializeResult().Instructions, "SMTP " + agent.call("create_inbox", nil)["smtp"]} {
+		if !strings.Contains(said, "SMTP "+note) {
+			t.Errorf("the agent is told %q", said)
+		}
+	}
+
+	for _, m := range []*machine{ada, bob} {
+		m.mustRun("down")
+	}
+	stdout, stderr, _ := bob.run("up")
+	if stdout != "SMTP  "+smtp+"\nAPI   http://"+http+"\n" || stderr != "" {
+		t.Errorf("with its ports free again: %s%s", stdout, stderr)
+	}
 }
 
 func TestAFolderThatTheServiceCannotWrite(t *testing.T) {

@@ -54,6 +54,7 @@ type inbox struct {
 	ID        string `json:"id,omitempty"` // not in lists, since every tool takes the address
 	ExpiresIn string `json:"expires_in,omitempty"`
 	Messages  *int   `json:"messages,omitempty"`
+	SMTP      string `json:"smtp,omitempty"` // where to send mail, of a new one
 }
 
 // describe describes an inbox for a list. Its time is the service's.
@@ -77,7 +78,7 @@ func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in crea
 		}
 	}
 	out := describe(made, c.ServiceTime())
-	out.ID = made.ID
+	out.ID, out.SMTP = made.ID, t.smtp()
 	return out, nil
 }
 

@@ -124,8 +124,15 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	if failing := (*watch.FailingError)(nil); errors.As(err, &failing) {
 		return nil, fmt.Errorf("%s; the service was failing: %w", late, failing.Last)
 	}
+	if inVain := (*watch.InVainError)(nil); errors.As(err, &inVain) {
+		late += fmt.Sprintf("; the inbox has %d that do not match, and %d that were returned before", len(inVain.Others), len(inVain.Delivered))
+	}
+	late += ". Make sure that the mail was sent to the inbox's address"
+	if smtp := t.smtp(); smtp != "" {
+		late += " and to SMTP " + smtp
+	}
 	return nil, errors.New(late + ". Each message is returned once: again returns the newest once more. " +
-		"Make sure that the mail was sent to the inbox's address, see what has arrived with list_messages, or call again with a longer timeout")
+		"list_messages lists what has arrived; or call again with a longer timeout")
 }
 
 // next returns the message that is next to be delivered for a question, once it is there.

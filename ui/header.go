@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,9 +51,14 @@ func (a *app) serviceForms() []string {
 		return []string{name}
 	}
 	address, smtp := a.session().SMTPAddr, name+th.Dim.On(" · SMTP ")
-	forms := []string{smtp + th.Text.On(address)}
+	addresses, forms := []string{address}, []string{}
 	if sockets.IsLoopbackAddress(address) {
-		forms = append(forms, smtp+th.Text.On(address[strings.LastIndex(address, ":"):]))
+		addresses = append(addresses, address[strings.LastIndex(address, ":"):])
+	}
+	for _, note := range slices.Compact([]string{a.session().SMTPNote, ""}) {
+		for _, address := range addresses {
+			forms = append(forms, smtp+th.Text.On(address)+th.Warn.On(note))
+		}
 	}
 	return append(forms, name)
 }

@@ -73,6 +73,8 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 	for range 31 {
 		_, _ = a.session().Client.Inbox(t.Context(), "missing") // uses up the budget
 	}
+	moved := online(t)
+	moved.session().SMTPAddr, moved.session().SMTPNote = "127.0.0.1:2526", " (2525 was taken)"
 	limited := online(t)
 	fail(api.ErrRateLimited, now.Add(12*time.Second))(limited)
 	for _, c := range []struct {
@@ -96,6 +98,9 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 		{a, 29, []string{"Inboxes"}, " Inboxes   following · ● live"},
 		{a, 20, []string{"Inboxes", "ada", "Confirm your address"}, " ada › Conf… ● live"},
 		{a, 40, []string{"Inboxes", render.Clean(uitest.Hostile), render.Clean(uitest.Hostile)}, " 👨 ❤ end › 👨 ❤ end             ● live"},
+		{moved, 80, nil, " mayfly  mail.example · SMTP 127.0.0.1:2526 (2525 was taken)   ● live"},
+		{moved, 62, nil, " mayfly  mail.example · SMTP :2526 (2525 was taken)   ● live"},
+		{moved, 52, nil, " mayfly  mail.example · SMTP 127.0.0.1:2526   ● live"},
 		// What is wrong stands alone, and the time of the next attempt stays.
 		{limited, 80, nil, " mayfly  mail.example   ! limit reached, again in 12 s"},
 		{limited, 56, nil, " mayfly  mail.example   ! limit reached, again in 12 s"},

@@ -58,12 +58,24 @@ func (e *FailingError) Error() string {
 // Unwrap returns both.
 func (e *FailingError) Unwrap() []error { return []error{e.Ended, e.Last} }
 
+// InVainError is the error of waiting for mail until the context ended, once the inbox was listed.
+type InVainError struct {
+	Ended     error         // the error of the context, or a [FailingError]
+	Others    []api.Summary // those that were considered and do not match, the newest first
+	Delivered []api.Summary // those that were delivered before, the newest first
+}
+
+func (e *InVainError) Error() string { return e.Ended.Error() }
+
+// Unwrap returns the error of the context.
+func (e *InVainError) Unwrap() error { return e.Ended }
+
 // Await returns the first message of an inbox that matches among those that after names, whether it
 // is there already or has yet to arrive.
 //
 // It follows the inbox as a [Watcher] does. Failures that may pass are waited out, and a message
 // that cannot be fetched is skipped until it can be. When ctx ends, the error wraps that of ctx,
-// and is a [FailingError] if the service was failing then. Errors that waiting does not cure are
+// with a [FailingError] if the service was failing then, and an [InVainError] if the inbox was listed. Errors that waiting does not cure are
 // returned at once: [ErrGone], [api.ErrUnauthorized], [api.ErrForbidden], [api.ErrNotFound].
 func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Match) (api.Message, error) {
 	w := New(c, Options{NoInboxes: true, InStep: true})
@@ -73,6 +85,9 @@ func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Ma
 	a.again = time.AfterFunc(math.MaxInt64, func() { w.Refresh(inboxID) })
 	defer a.again.Stop()
 	if err := Follow(ctx, w, func(e Event) (bool, error) { return a.onEvent(ctx, e) }); err != nil {
+		if ctx.Err() != nil && a.list != nil {
+			err = a.inVain(err)
+		}
 		return api.Message{}, err
 	}
 	return *a.found, nil
@@ -152,7 +167,8 @@ type awaiter struct {
 	match    Match
 	began    time.Time
 	listed   bool            // and the newest were chosen, if after asks for them
-	examined map[string]bool // by ID
+	list     []api.Summary   // the last one, nil before
+	examined map[string]bool // by ID: whether it fits, or was passed over
 	fitting  []Found         // the newest that fit, the newest first, until listed
 	found    *api.Message
 	failure  error // that lasts
@@ -173,6 +189,7 @@ func (a *awaiter) onEvent(ctx context.Context, e Event) (done bool, failure erro
 		a.failure, a.pause = nil, minPause
 	case Listed, Arrived:
 		var err error
+		a.list = append([]api.Summary{}, e.Messages...)
 		if a.found, err = a.onList(ctx, e.Messages); ctx.Err() == nil {
 			a.failure = err
 		}
@@ -238,8 +255,9 @@ const lookBack = 20
 func (a *awaiter) chooseNewest(ctx context.Context, list []api.Summary) (skipped, err error) {
 	fetched := 0
 	for n, s := range list {
+		_, examined := a.examined[s.ID]
 		switch {
-		case a.examined[s.ID] || !a.match.matches(s):
+		case examined || !a.match.matches(s):
 			continue
 		case len(a.fitting) == a.after.Newest || fetched == lookBack:
 			a.examined[s.ID] = true
@@ -262,17 +280,31 @@ func (a *awaiter) chooseNewest(ctx context.Context, list []api.Summary) (skipped
 // examine fetches a message of a list unless that is known to be in vain, and returns it if it fits.
 func (a *awaiter) examine(ctx context.Context, list []api.Summary, n int) (*Found, error) {
 	s := list[n]
-	if a.examined[s.ID] || !a.match.matches(s) {
+	if _, examined := a.examined[s.ID]; examined || !a.match.matches(s) {
 		return nil, nil
 	}
 	m, err := a.client.Message(ctx, a.inboxID, s.ID)
 	if err != nil && !errors.Is(err, api.ErrNotFound) {
 		return nil, err
 	}
-	a.examined[s.ID] = true
 	m.ID = cmp.Or(m.ID, s.ID)
-	if err != nil || a.match.Fits != nil && !a.match.Fits(m) {
+	a.examined[s.ID] = err == nil && (a.match.Fits == nil || a.match.Fits(m))
+	if !a.examined[s.ID] {
 		return nil, nil
 	}
 	return &Found{Message: m, received: s.ReceivedAt, passed: olderOfThatTime(list, n)}, nil
+}
+
+// inVain says what the inbox has instead of what was awaited until ctx ended with err.
+func (a *awaiter) inVain(err error) error {
+	e := &InVainError{Ended: err}
+	for _, s := range a.list {
+		switch {
+		case a.after.except[hash(s.ID)]:
+			e.Delivered = append(e.Delivered, s)
+		case a.after.includes(s) && !a.examined[s.ID]:
+			e.Others = append(e.Others, s)
+		}
+	}
+	return e
 }

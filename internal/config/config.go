@@ -97,15 +97,21 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s", filepath.Base(p.File), p.Line, p.Text)
 }
 
-// Complaint is the first problem and how many more there are, on one line; "" without any.
-func (c Config) Complaint() string {
-	switch n := len(c.Problems) - 1; {
+// Complaint is the first problem, or the first of more, and how many others there are, on one line; ""
+// without any.
+func (c Config) Complaint(more ...string) string {
+	var all []string
+	for _, p := range c.Problems {
+		all = append(all, p.String())
+	}
+	all = append(all, more...)
+	switch n := len(all) - 1; {
 	case n < 0:
 		return ""
 	case n > 0:
-		return fmt.Sprintf("%s (and %d more: see mayfly doctor)", c.Problems[0], n)
+		return fmt.Sprintf("%s (and %d more: see mayfly doctor)", all[0], n)
 	}
-	return c.Problems[0].String()
+	return all[0]
 }
 
 // Default is the configuration of a user without a file.

@@ -18,7 +18,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -41,8 +40,8 @@ type Options struct {
 	// Args are the arguments with which this program runs [Serve].
 	Args []string
 
-	// HTTP and SMTP are addresses to listen on, a loopback host and a port. Without one, or if it is
-	// taken, the service listens where it did last, else on port 8425 or 2525, else on a free one.
+	// HTTP and SMTP are addresses to listen on, a loopback IP address and a port; by default 127.0.0.1,
+	// ports 8425 and 2525. Where one is taken, the service listens on the next free port above.
 	HTTP, SMTP string
 	Relay      server.Relay  // by which it releases messages
 	Keep       bool          // run until [Stop], with or without clients
@@ -184,7 +183,8 @@ func (o Options) retry(ctx context.Context, try func(context.Context) (*Session,
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case limit.Err() != nil:
-			return nil, fmt.Errorf("%w: end process %d and try again", errNoAnswer, o.lastAddresses().PID)
+			pid, _ := os.ReadFile(o.pidFile()) // there is one, unless it has just ended
+			return nil, fmt.Errorf("%w: end process %s and try again", errNoAnswer, pid)
 		}
 		select {
 		case <-tick.C:
@@ -204,28 +204,26 @@ type State struct {
 	Kept     bool   `json:"kept"` // it runs until it is stopped
 	Clients  int    `json:"clients"`
 
-	// HTTPMoved and SMTPMoved say why it does not listen where it should; else empty.
-	HTTPMoved string `json:"http_moved,omitempty"`
-	SMTPMoved string `json:"smtp_moved,omitempty"`
+	// HTTPTaken and SMTPTaken are the ports that it should listen on, if they were taken; else empty.
+	HTTPTaken string `json:"http_taken,omitempty"`
+	SMTPTaken string `json:"smtp_taken,omitempty"`
 
 	// Stopped is set in what it says last, to those that are attached when [Stop] ends it.
 	Stopped bool `json:"stopped,omitempty"`
 }
 
-// Moved says where the service listens instead of where it should, and why; empty if it listens
-// where it should.
-func (s State) Moved() string {
-	var moves []string
-	if s.SMTPMoved != "" {
-		moves = append(moves, "SMTP moved to "+s.SMTPAddr)
-	}
-	if s.HTTPMoved != "" {
-		moves = append(moves, "the API moved to "+strings.TrimPrefix(s.BaseURL, "http://"))
-	}
-	if moves == nil {
+// API is the base URL for people, with the port that was taken if it listens on another.
+func (s State) API() string { return s.BaseURL + taken(s.HTTPTaken) }
+
+// SMTP is the SMTP address for people, as [State.API] is.
+func (s State) SMTP() string { return s.SMTPAddr + taken(s.SMTPTaken) }
+
+// taken is what people are told after an address because of a port that was taken; empty without one.
+func taken(port string) string {
+	if port == "" {
 		return ""
 	}
-	return strings.Join(moves, ", ") + " (" + cmp.Or(s.SMTPMoved, s.HTTPMoved) + ")"
+	return " (" + port + " was taken)"
 }
 
 // Session is an attachment to the local service, which does not end by itself while there is one.

@@ -219,7 +219,7 @@ func TestTheFirstStartsItAndAllAttach(t *testing.T) {
 	o := options(t)
 	first := open(t, o)
 	if first.PID == os.Getpid() || first.Clients != 1 || first.Kept || first.Version != "v1" || first.LogFile != o.LogFile ||
-		first.BaseURL != "http://"+o.HTTP || first.SMTPAddr != o.SMTP || first.Moved() != "" {
+		first.BaseURL != "http://"+o.HTTP || first.SMTPAddr != o.SMTP || first.SMTPTaken+first.HTTPTaken != "" {
 		t.Errorf("state %+v", first.State)
 	}
 	second := startClient(t, os.Args[0], o)
@@ -294,8 +294,7 @@ func TestKilled(t *testing.T) {
 	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
 		t.Errorf("found a service whose process was killed: %v", err)
 	}
-	o.HTTP, o.SMTP = "", "" // those it had last
-	again := openMany(t, withArgs(t, o), 2)
+	again := openMany(t, o, 2)
 	if again.PID == first.PID || again.SMTPAddr != first.SMTPAddr || again.BaseURL != first.BaseURL || again.Key != first.Key {
 		t.Errorf("it was %+v, and is %+v", first.State, again.State)
 	}
@@ -337,8 +336,8 @@ func openMany(t *testing.T, o local.Options, n int) *local.Session {
 func TestManyStartItAtOnce(t *testing.T) {
 	t.Parallel()
 	o := options(t)
-	if s := openMany(t, o, 8); s.Moved() != "" {
-		t.Errorf("the ports are taken: %s", s.Moved())
+	if s := openMany(t, o, 8); s.SMTPTaken+s.HTTPTaken != "" {
+		t.Errorf("its ports were taken: %s, %s", s.SMTP(), s.API())
 	}
 }
 
@@ -368,7 +367,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	o := options(t)
 	open(t, o)
 	for name, want := range map[string]os.FileMode{
-		"": 0o700, "store": 0o700, "lock": 0o600, "addresses.json": 0o600, "store/api-key": 0o600, "store/admin": 0o700, "store/admin/sock": 0o600,
+		"": 0o700, "store": 0o700, "lock": 0o600, "pid": 0o600, "store/api-key": 0o600, "store/admin": 0o700, "store/admin/sock": 0o600,
 		"../state": 0o700, "../state/local.log": 0o600,
 	} {
 		info, err := os.Stat(filepath.Join(o.DataDir, name))

@@ -4,16 +4,17 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	nethttp "net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -128,33 +129,33 @@ func (o Options) begin(ctx context.Context) (*running, error) {
 }
 
 func (s *running) start(ctx context.Context, o Options) error {
-	last := o.lastAddresses()
-	http, httpMoved, err := listen(o.HTTP, last.HTTP, "127.0.0.1:8425")
+	http, httpTaken, err := listen(cmp.Or(o.HTTP, "127.0.0.1:8425"))
 	if err != nil {
 		return err
 	}
-	smtp, smtpMoved, err := listen(o.SMTP, last.SMTP, "127.0.0.1:2525")
+	smtp, smtpTaken, err := listen(cmp.Or(o.SMTP, "127.0.0.1:2525"))
 	if err != nil {
 		return errors.Join(err, http.Close())
 	}
-	e := addresses{HTTP: http.Addr().String(), SMTP: smtp.Addr().String(), PID: os.Getpid()}
+	state := State{
+		BaseURL: "http://" + http.Addr().String(), SMTPAddr: smtp.Addr().String(), PID: os.Getpid(), Version: o.Version,
+		LogFile: o.LogFile, HTTPTaken: httpTaken, SMTPTaken: smtpTaken, Kept: o.Keep,
+	}
 	c := server.Private()
 	c.InMemory, c.Store, c.KeyFile = false, o.storeDir(), filepath.Join(o.storeDir(), "api-key")
 	c.HTTPListener, c.SMTPListener, c.Relay, c.Log = http, smtp, o.Relay, s.log
 	c.Control = func(key string) nethttp.Handler {
-		s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), State{
-			BaseURL: "http://" + e.HTTP, Key: key, SMTPAddr: e.SMTP, PID: e.PID, Version: o.Version,
-			LogFile: o.LogFile, HTTPMoved: httpMoved, SMTPMoved: smtpMoved, Kept: o.Keep,
-		})
+		state.Key = key
+		s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), state)
 		return s.life.handler()
 	}
 	if s.server, err = server.Start(ctx, c); err != nil {
 		return fmt.Errorf("starting the local service: %w", err)
 	}
-	if err := o.saveAddresses(e); err != nil {
-		s.log.Warn("the addresses are not kept for the next time", "error", err)
+	if err := files.Write(o.pidFile(), []byte(strconv.Itoa(state.PID))); err != nil {
+		s.log.Warn("the process is not named in its folder", "error", err)
 	}
-	s.log.Info("serving", "version", o.Version, "process", e.PID, "api", e.HTTP, "smtp", e.SMTP, "kept", o.Keep)
+	s.log.Info("serving", "version", o.Version, "process", state.PID, "api", state.API(), "smtp", state.SMTP(), "kept", o.Keep)
 	return nil
 }
 
@@ -212,50 +213,28 @@ func (l logFile) Write(line []byte) (int, error) {
 	return l.File.Write(line)
 }
 
-// addresses is a file that says which process serves at which addresses, or did last.
-type addresses struct {
-	HTTP string `json:"http"`
-	SMTP string `json:"smtp"`
-	PID  int    `json:"pid"`
-}
+// pidFile names the process that runs the service, or did last.
+func (o Options) pidFile() string { return filepath.Join(o.DataDir, "pid") }
 
-func (o Options) addressFile() string { return filepath.Join(o.DataDir, "addresses.json") }
+// portsAbove is how many ports are tried above one that is taken.
+const portsAbove = 100
 
-// lastAddresses has no addresses if none are known.
-func (o Options) lastAddresses() (a addresses) {
-	content, err := os.ReadFile(o.addressFile())
-	if err != nil || json.Unmarshal(content, &a) != nil || !sockets.IsLoopbackAddress(a.HTTP) || !sockets.IsLoopbackAddress(a.SMTP) {
-		return addresses{PID: a.PID}
+// listen listens on an address of this machine, or else on the next free port above, or on any where there
+// is none above. taken is the port of the address then, and else empty.
+func listen(address string) (l net.Listener, taken string, err error) {
+	if !sockets.IsLoopbackAddress(address) {
+		return nil, "", fmt.Errorf("the local service listens on loopback only, not on %s", address)
 	}
-	return a
-}
-
-func (o Options) saveAddresses(a addresses) error {
-	content, err := json.Marshal(a)
-	if err != nil {
-		return err
+	first := netip.MustParseAddrPort(address)
+	for above := range uint16(portsAbove + 1) {
+		var failed error
+		l, failed = net.Listen("tcp", netip.AddrPortFrom(first.Addr(), first.Port()+above).String())
+		if failed == nil {
+			return l, taken, nil
+		}
+		err, taken = cmp.Or(err, failed), strconv.Itoa(int(first.Port()))
 	}
-	return files.Write(o.addressFile(), append(content, '\n'))
-}
-
-// listen listens on the first address that can be had, else on any port of this machine. Empty
-// addresses do not count. moved says why it is not the first.
-func listen(addresses ...string) (l net.Listener, moved string, err error) {
-	for _, addr := range append(addresses, "127.0.0.1:0") {
-		switch {
-		case addr == "":
-			continue
-		case !sockets.IsLoopbackAddress(addr):
-			return nil, "", fmt.Errorf("the local service listens on loopback only, not on %s", addr)
-		}
-		if l, err = net.Listen("tcp", addr); err == nil {
-			return l, moved, nil
-		}
-		if moved == "" {
-			moved = addr + ": " + cause(err).Error()
-		}
-	}
-	return nil, "", fmt.Errorf("listening for the local service: %w", err)
+	return nil, "", fmt.Errorf("the local service cannot listen on %s, nor on the %d ports above it: %w", address, portsAbove, cause(err))
 }
 
 // cause is what the system says, without the operation and the address.

@@ -37,6 +37,7 @@ type Service struct {
 	Name     string // shown to the user: "local" or a host
 	Profile  string
 	SMTPAddr string // host:port of the SMTP server for the inboxes; empty if unknown
+	SMTPNote string // appended to it on the screen, such as " (2525 was taken)"
 	Local    bool
 	Close    func(context.Context) error // may be nil
 	// Notice is what the user should know about the service; empty if there is nothing.
