@@ -186,8 +186,7 @@ func (b *Budget) adopt(q Quota) {
 	now := time.Now()
 	b.update(now)
 	if q.Limit > 0 && q.Window > 0 {
-		ceiling := int(min(int64(q.Limit)*int64(time.Minute)/int64(q.Window), 100_000))
-		ceiling = max(1, ceiling)
+		ceiling := int(max(1, min(int64(q.Limit)*int64(time.Minute)/int64(q.Window), 100_000)))
 		if ceiling != b.ceiling {
 			if b.limit == b.ceiling || b.limit > ceiling {
 				b.limit = ceiling

@@ -60,7 +60,7 @@ type Summary struct {
 	Raw  json.RawMessage // as the service sent it; nil in an object made here
 }
 
-// List is a list of messages, in the order in which the service sent them.
+// List is a list of messages, the newest first.
 type List struct {
 	Messages []Summary
 	// Total is the number of messages in the inbox. A part of the list has fewer.

@@ -133,6 +133,9 @@ func (f *follower) start(p *poll, wait time.Duration, do func(context.Context) (
 	ctx, cancel := context.WithCancel(f.ctx)
 	r := &request{cancel, wait, time.Now()}
 	p.request = r
+	if f.outage.failures > 0 {
+		f.outage.probe = r
+	}
 	if wait == 0 {
 		f.inFlight++
 	}

@@ -111,15 +111,10 @@ func (f *follower) schedule() time.Duration {
 				return min(wait, room)
 			}
 		}
-		p := &f.list.poll
 		if best.inbox == nil {
 			f.askInboxes(client)
 		} else {
-			p = &best.inbox.poll
 			f.askMessages(client, best.inbox)
-		}
-		if f.outage.failures > 0 && best.rank != urgent {
-			f.outage.probe = p.request
 		}
 	}
 }
