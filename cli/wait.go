@@ -125,7 +125,7 @@ func (w *waiting) check() error {
 	return nil
 }
 
-func (w *waiting) question() watch.Target {
+func (w *waiting) target() watch.Target {
 	switch {
 	case w.code:
 		return watch.Code
@@ -217,18 +217,18 @@ func (w *waiting) after() watch.After {
 	if w.unrecorded = err != nil; w.unrecorded && !w.again {
 		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print what was printed before, as --again does: %s\n", render.Clean(err.Error()))
 	}
-	q := w.question()
+	target := w.target()
 	switch {
 	case w.since.ago > 0:
-		return delivered.Ago(q, w.since.ago)
+		return delivered.Ago(target, w.since.ago)
 	case w.since.text != "":
-		return delivered.Since(q, w.since.time)
+		return delivered.Since(target, w.since.time)
 	case w.created:
-		return delivered.Since(q, time.Time{})
+		return delivered.Since(target, time.Time{})
 	case w.again || w.unrecorded:
 		return watch.Newest(w.count)
 	}
-	after := delivered.After(q)
+	after := delivered.After(target)
 	if after.Newest > 0 {
 		after.Newest = w.count
 	}
@@ -264,10 +264,10 @@ func (w *waiting) take(ctx context.Context, f watch.Found) bool {
 	before := w.printed
 	if w.unrecorded {
 		w.print(text)
-	} else if err := w.known.HandOver(ctx, w.inbox.ID, func(h *watch.Delivered) bool {
+	} else if err := w.known.HandOver(ctx, w.inbox.ID, func(d *watch.Delivered) bool {
 		if w.again {
-			h.Add(w.question(), f)
-		} else if !h.Take(w.question(), f) {
+			d.Add(w.target(), f)
+		} else if !d.Take(w.target(), f) {
 			return false
 		}
 		w.print(text)

@@ -75,7 +75,7 @@ func acrossProcesses(b *testing.B, m *machine, database string) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// waiter holds a request for a list of messages and reports when it is answered.
+// waiter makes long polls for a list of messages and reports when one has a new message.
 type waiter struct {
 	address  string
 	answered chan time.Time

@@ -94,7 +94,7 @@ func TestAWaitThatIsKilledTakesNothing(t *testing.T) {
 	for n := range 4 {
 		requests := len(double.Requests())
 		killed := m.start("wait", address, "--code")
-		eventually(t, "it waits", func() bool { return len(double.Requests()) >= requests+1+n%2 }) // for the list, or held
+		eventually(t, "it waits", func() bool { return len(double.Requests()) >= requests+1+n%2 }) // for the list, or with a long poll
 		killed.end(syscall.SIGKILL)
 		code := fmt.Sprint(111111 * (n + 1))
 		deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink(code)})
@@ -209,7 +209,7 @@ func BenchmarkMailToCode(b *testing.B) {
 			must(b, mails.send(address, coded(address, fmt.Sprint(100_000+n))))
 		}
 		waited = append(waited, run(n, func() {
-			time.Sleep(200 * time.Millisecond) // it is held by then
+			time.Sleep(200 * time.Millisecond) // its long poll has begun by then
 			send(n)
 		}))
 		send(n + 1)
