@@ -42,7 +42,7 @@ func (a *app) execCommand() *cobra.Command {
 		Short: "Run a command with a mail service of its own",
 		Long: "Run a command with a private service, which accepts mail to any address and any SMTP login, and is gone when the command has ended.\n\n" +
 			"Input, output, signals and the exit status are the command's: 128 and the signal's number if a signal killed it, 127 if it was not found, " +
-			"126 if it could not be run.\n\n" +
+			"126 if it could not be run. SIGINT and SIGQUIT are not passed on: a terminal sends them to the command itself.\n\n" +
 			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service, and MAYFLY_SMTP " +
 			"(host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT, where it accepts mail. --env adds others: in their templates {smtp}, {host} and {port} stand for " +
 			"the last three, {api} and {key} for the first two. MAYFLY_STATE_DIR is a temporary folder for what `mayfly wait` has printed.\n\n" +
@@ -134,7 +134,8 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 // cannot be started.
 //
 // The command is in this process's group, so that both are one job, and what a terminal sends reaches both.
-// ctrl+z stops both; ctrl+c and ctrl+\ are left to the command. Signals to this process alone are passed on.
+// ctrl+z stops both; ctrl+c and ctrl+\ (SIGINT, SIGQUIT) are left to the command, and so not passed on, or it would
+// get them twice. Other signals to this process alone are.
 func (s *signals) supervise(cmd *exec.Cmd) (*os.ProcessState, error) {
 	received := make(chan os.Signal, 16)
 	for _, sig := range append(passedOn, syscall.SIGINT, syscall.SIGQUIT) {
@@ -143,15 +144,19 @@ func (s *signals) supervise(cmd *exec.Cmd) (*os.ProcessState, error) {
 		}
 	}
 	signal.Stop(s.received)
-	defer s.notify()
+	var passing sync.WaitGroup
+	defer func() {
+		s.notify() // first, or a signal in between would end this process as it is
+		signal.Stop(received)
+		close(received)
+		passing.Wait()
+	}()
 	runtime.LockOSThread() // with which the command would end
 	defer runtime.UnlockOSThread()
 	endWithParent(cmd)
 	if err := cmd.Start(); err != nil {
-		signal.Stop(received)
 		return nil, err
 	}
-	var passing sync.WaitGroup
 	passing.Go(func() {
 		for sig := range received {
 			if slices.Contains(passedOn, sig) {
@@ -160,9 +165,6 @@ func (s *signals) supervise(cmd *exec.Cmd) (*os.ProcessState, error) {
 		}
 	})
 	_ = cmd.Wait() // its state says how it ended
-	signal.Stop(received)
-	close(received)
-	passing.Wait()
 	return cmd.ProcessState, nil
 }
 

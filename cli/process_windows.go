@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// passedOn are the signals that `exec` passes on to its command.
+// passedOn are the signals that end `exec` only after its command, which is told by Windows itself that the
+// console closes: no process can send signals to another.
 var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGTERM}
 
 // whileRead is run: only Unix says that the reader of stdout is gone.

@@ -110,9 +110,8 @@ type signals struct {
 // lateInterrupt bounds how long after the end of a program a ctrl+c that was meant for it is delivered.
 const lateInterrupt = time.Second
 
-// withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP, unless this process was started to ignore it, as
-// nohup and a shell's `&` do. A second signal ends the process at once. The function stops watching
-// for signals.
+// withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. A second signal ends the
+// process at once. The function stops watching for signals.
 func withSignals(ctx context.Context) (context.Context, *signals, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &signals{received: make(chan os.Signal, 2)}
@@ -130,7 +129,8 @@ func withSignals(ctx context.Context) (context.Context, *signals, func()) {
 	}
 }
 
-// notify makes the signals end the run.
+// notify makes the signals end the run, except those that this process was started to ignore, as nohup and a
+// shell's `&` do: they stay ignored.
 func (s *signals) notify() {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
