@@ -158,13 +158,13 @@ func (m *menu) row(th *theme.Theme, c Choice, selected bool, w int) string {
 	var text strings.Builder
 	for i, r := range title {
 		if slices.Contains(m.matches[c.ID], i) {
-			text.WriteString((back + th.Match).On(string(r)))
+			text.WriteString(th.Match.Over(back).On(string(r)))
 		} else {
-			text.WriteString((back + style).On(string(r)))
+			text.WriteString(style.Over(back).On(string(r)))
 		}
 	}
 	pad := w - 2 - theme.Width(title) - theme.Width(c.Aside)
-	return theme.Fit(edge+back.On(" ")+text.String()+back.On(theme.Spaces(pad))+(back+th.Dim).On(c.Aside), w)
+	return theme.Fit(edge+back.On(" ")+text.String()+back.On(theme.Spaces(pad))+th.Dim.Over(back).On(c.Aside), w)
 }
 
 // List is a column of items, one of them selected and some of them on the screen. The zero value is

@@ -212,17 +212,17 @@ func (b bar) line(mark string, spans ...span) string {
 	room := b.room(right)
 	var out strings.Builder
 	out.WriteString(edge)
-	out.WriteString((back + th.Accent).On(mark))
+	out.WriteString(th.Accent.Over(back).On(mark))
 	out.WriteString(back.On(" "))
 	used := 0
 	for _, s := range spans {
 		text := theme.Cut(th.StableWidth(s.Text), room-used)
 		used += theme.Width(text)
-		out.WriteString((back + s.Style).On(text))
+		out.WriteString(s.Style.Over(back).On(text))
 	}
 	out.WriteString(back.On(theme.Spaces(room - used)))
 	if right.Text != "" {
-		out.WriteString((back + right.Style).On(" " + right.Text))
+		out.WriteString(right.Style.Over(back).On(" " + right.Text))
 	}
 	out.WriteString(back.On(" "))
 	return theme.Fit(out.String(), b.W)

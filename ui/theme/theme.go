@@ -31,13 +31,29 @@ func (s Style) On(text string) string {
 	return string(s) + text + "\x1b[m"
 }
 
+// Over returns the style of text in s on a row with the background back. On one that has an ink of its own, s only adds
+// its weight.
+func (s Style) Over(back Style) Style {
+	if !slices.Contains([]Style{Reverse, faintReverse, gray}, back) {
+		return back + s
+	}
+	for _, weight := range []Style{Bold, Underline} {
+		if strings.Contains(string(s), string(weight)) {
+			back += weight
+		}
+	}
+	return back
+}
+
 // Weights, to be added to a style.
 const (
 	Bold      Style = "\x1b[1m"
 	Underline Style = "\x1b[4m"
 	Reverse   Style = "\x1b[7m"
 
-	faint Style = "\x1b[2m"
+	faint        Style = "\x1b[2m"
+	faintReverse       = Reverse + faint
+	gray         Style = "\x1b[48;5;242;38;5;231m" // stands out from white and from black alike
 )
 
 // Theme is a palette of roles for one terminal. Where it matters, the screen also distinguishes
@@ -115,16 +131,19 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	return t, nil
 }
 
-// For is [Load] for a terminal whose background may be unknown: selected rows then have no
-// background of their own. If the theme cannot be loaded, it returns the error and the default
-// theme.
+// For is [Load] for a terminal whose background may be unknown: selected rows are then gray. Where the
+// theme has no background for them, they are in reverse video. If the theme cannot be loaded, it returns
+// the error and the default theme.
 func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
 	th, err := Load(name, dark, p)
 	if err != nil {
 		th, _ = Load("", dark, p) // it is embedded
 	}
-	if !known {
-		th.Select, th.Rest = "", ""
+	switch {
+	case th.Select == "":
+		th.Select, th.Rest = Reverse, faintReverse
+	case !known:
+		th.Select, th.Rest = gray, gray
 	}
 	return th, err
 }
@@ -160,7 +179,7 @@ func (t *Theme) paint(pal roles[string]) error {
 		case col == lipgloss.NoColor{}:
 			return fmt.Errorf("%q is not a colour", r.value)
 		case r.back && t.Profile == colorprofile.ANSI256:
-			col = gray(col)
+			col = grayLike(col)
 			fallthrough
 		case r.back:
 			sgr = sgr.BackgroundColor(col)
@@ -173,9 +192,9 @@ func (t *Theme) paint(pal roles[string]) error {
 	return nil
 }
 
-// gray is the gray of the 256 colours that is as light as c: the nearest other colour would be too
+// grayLike is the gray of the 256 colours that is as light as c: the nearest other colour would be too
 // strong a background for text.
-func gray(c color.Color) color.Color {
+func grayLike(c color.Color) color.Color {
 	level := int(color.GrayModel.Convert(c).(color.Gray).Y)
 	return ansi.IndexedColor(232 + min(23, max(0, (level-3)/10)))
 }
@@ -184,7 +203,7 @@ func gray(c color.Color) color.Color {
 func plain(name string, dark bool, p colorprofile.Profile) *Theme {
 	return &Theme{
 		Name: name, Dark: dark, Profile: p, Bright: Bold,
-		roles: roles[Style]{Dim: faint, Faint: faint, Accent: Bold, Warn: Bold, Bad: Bold, Code: Bold, Link: Underline, Match: Reverse, Select: Bold},
+		roles: roles[Style]{Dim: faint, Faint: faint, Accent: Bold, Warn: Bold, Bad: Bold, Code: Bold, Link: Underline, Match: Reverse + Underline},
 	}
 }
 
