@@ -297,7 +297,7 @@ func TestUnreadSurvivesARestart(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "registry"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, func(*harness) {}, []string{"0/3", "0/1"}},
+		}, func(*harness) {}, []string{"3/3", "1/1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -28,6 +28,7 @@ func manyInboxes(h *harness) {
 func TestSearchingAllMessages(t *testing.T) {
 	play(t, with(manyInboxes), func(h *harness) {
 		h.wait(time.Second) // every inbox is listed
+		h.press("g")        // what is shown is read
 		before := strings.Join(h.text(), "\n")
 		h.press("ctrl+f")
 		h.see("Search all messages")

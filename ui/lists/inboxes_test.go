@@ -11,6 +11,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
+	"mayfly/internal/registry"
 	"mayfly/ui/dialog"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -42,11 +43,17 @@ func (s *inboxScene) put(id, domain string) *store.Inbox {
 	return i
 }
 
-// mail brings an inbox so many messages, of which some came after the start.
+// mail brings an inbox messages that were read by an earlier run, and unread ones.
 func (s *inboxScene) mail(id string, old, unread int) {
 	var list []api.Summary
+	if old > 0 {
+		if s.store.Seen == nil {
+			s.store.Seen = map[string]registry.Seen{}
+		}
+		s.store.Seen[id] = registry.Seen{Until: start}
+	}
 	for n := range old + unread {
-		list = append(list, api.Summary{ID: fmt.Sprint(n), ReceivedAt: start.Add(time.Duration(n-old)*time.Second + 1)})
+		list = append(list, api.Summary{ID: fmt.Sprint(n), ReceivedAt: start.Add(time.Duration(n-old+1) * time.Second)})
 	}
 	s.store.Apply(watch.Event{Kind: watch.Listed, InboxID: id, Messages: list}, s.now)
 }

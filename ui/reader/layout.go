@@ -81,6 +81,7 @@ func (p *Pane) Layout() tea.Cmd {
 	small := len(p.Opened.Text)+len(p.Opened.HTML)+len(p.Opened.Raw) <= bigBody && k.options.Images.Protocol == image.Off
 	switch ready := p.ready; {
 	case p.laidOut == k:
+		p.findPending()
 	case small, ready.generation == k.generation && ready.view == k.view && ready.options == k.options:
 		return p.put(LayoutDone{k, m.Lines(k.view, k.options)})
 	case p.laying != k:

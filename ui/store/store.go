@@ -37,7 +37,7 @@ type Store struct {
 	unsaved    map[string]map[string]bool // inbox ID → IDs of the messages marked since [Store.Unsaved]
 }
 
-// New returns an empty store. Messages received after now count as unread.
+// New returns an empty store. Messages received after now have arrived while the application runs.
 func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
@@ -143,7 +143,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 		m := s.Messages[key]
 		if m == nil {
 			m = newMessage(i.ID, key, sum)
-			m.Unread = !first || s.unseen(i.ID, sum)
+			m.Unread = !first || s.Seen[i.ID].Unread(sum.ID, sum.ReceivedAt)
 			if m.Unread && (!first || sum.ReceivedAt.After(s.started)) {
 				arrived = append(arrived, m)
 			}
@@ -169,19 +169,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 	s.Revision++
 	s.stale = true
 	i.count(s.Messages)
-	if _, known := s.Seen[i.ID]; first && !known {
-		s.unsaved[i.ID] = map[string]bool{}
-	}
 	return arrived
-}
-
-// unseen reports whether no earlier run saw a message. Without any, mail that came before the start
-// counts as seen.
-func (s *Store) unseen(inboxID string, m api.Summary) bool {
-	if seen, ok := s.Seen[inboxID]; ok {
-		return seen.Unread(m.ID, m.ReceivedAt)
-	}
-	return len(s.Seen) > 0 || m.ReceivedAt.After(s.started)
 }
 
 // Unsaved returns what the user has marked since the last call.

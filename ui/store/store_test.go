@@ -125,21 +125,23 @@ func TestEvents(t *testing.T) {
 
 func TestWhatIsUnread(t *testing.T) {
 	now := start.Add(time.Minute)
+	seen := registry.Seen{Until: start.Add(-4 * time.Second)}
 	failed, recovered := watch.Event{Kind: watch.Failed, InboxID: "a", Err: api.ErrUnavailable}, watch.Event{Kind: watch.Recovered, InboxID: "a"}
 	for _, c := range []struct {
 		name   string
+		seen   map[string]registry.Seen
 		before []watch.Event
 		list   []api.Summary
 		unread int
 	}{
-		{"what was there before the start", nil, []api.Summary{at("1", -5), at("2", -1)}, 0},
-		{"what came since the start", nil, []api.Summary{at("1", -5), at("2", 1)}, 1},
-		{"what came later", []watch.Event{{Kind: watch.Listed, InboxID: "a", Messages: []api.Summary{at("1", -5)}}}, []api.Summary{at("1", -5), at("2", -1), at("2", -1)}, 1},
-		{"what was there, listed late", []watch.Event{failed, recovered}, []api.Summary{at("1", -5), at("2", -1)}, 0},
-		{"what was there, listed after a failure", []watch.Event{failed}, []api.Summary{at("1", -5), at("2", -1)}, 0},
-		{"what came to an empty inbox", []watch.Event{{Kind: watch.Listed, InboxID: "a"}, failed, recovered}, []api.Summary{at("1", -5)}, 1},
+		{"nobody has looked", nil, nil, []api.Summary{at("1", -5), at("2", 1)}, 2},
+		{"another inbox was looked at", map[string]registry.Seen{"b": seen}, nil, []api.Summary{at("1", -5)}, 1},
+		{"an earlier run read the first", map[string]registry.Seen{"a": seen}, nil, []api.Summary{at("1", -5), at("2", -1)}, 1},
+		{"and the service failed at first", map[string]registry.Seen{"a": seen}, []watch.Event{failed, recovered}, []api.Summary{at("1", -5), at("2", -1)}, 1},
+		{"what comes later", nil, []watch.Event{{Kind: watch.Listed, InboxID: "a"}}, []api.Summary{at("1", -5), at("1", -5)}, 1},
 	} {
 		s := New(start)
+		s.Seen = c.seen
 		s.Put(inbox("a", 0), start)
 		for _, e := range c.before {
 			s.Apply(e, start)
