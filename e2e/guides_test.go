@@ -109,6 +109,16 @@ func TestGuideLaravel(t *testing.T) {
 	g.run("OK (1 test, 2 assertions)")
 }
 
+func TestGuidePHP(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("php"); err != nil {
+		t.Skip("needs the package php-cli")
+	}
+	g := guide{newProject(t), page(t, "guides/php.md")}
+	g.write("signup.php", g.file("signup.php"))
+	g.run("the code came")
+}
+
 func TestGuideSpring(t *testing.T) {
 	t.Parallel()
 	g := newGuide(t, "spring", "the packages default-jdk-headless, libspring-context-support-java and libmail-java",

@@ -73,6 +73,17 @@ func TestScriptWorkflow(t *testing.T) {
 	u.fails(3, "", "messages", address)
 }
 
+func TestSendmailInAPipe(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	stdout, stderr, status := output(t, m.script(`"$0" exec -- sh -c '
+		to=$("$0" new) && printf "To: %s\nSubject: Hello\n\nYour verification code is 482913.\n" "$to" | "$0" sendmail -t -oi -fapp@acme.example &&
+		"$0" wait "$to" --code && echo x | "$0" sendmail no..dots@acme.example' "$0"`))
+	if stdout != "482913\n" || status != 1 || !strings.HasPrefix(stderr, "mayfly: the mail server refused no..dots@acme.example: 5") {
+		t.Errorf("status %d: %q, %q", status, stdout, stderr)
+	}
+}
+
 func TestWatchPrintsEvents(t *testing.T) {
 	t.Parallel()
 	s, u := newMachine(t).serveUser("enterprise")

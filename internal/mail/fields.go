@@ -13,6 +13,9 @@ const (
 	maxNameParts = 200 // octets of an unquoted name with commas
 )
 
+// Addresses reads an unfolded list of addresses, even a broken one. An entry without an address is a Name.
+func Addresses(list string) []Address { return parseAddresses(list, maxAddresses) }
+
 // parseAddresses reads the first addresses of an unfolded list (RFC 5322, section 3.4), even a
 // broken one: commas in unquoted names, missing brackets, names in comments, groups. An entry
 // without an address is a Name.
