@@ -77,6 +77,31 @@ func TestEachCodeIsPrintedOnce(t *testing.T) {
 	})
 }
 
+func TestWaitInVain(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		s = s.with("MAYFLY_SMTP=127.0.0.1:2526") // as in mayfly exec
+		inbox := s.inbox("ada")
+		vain := func(args, want string) {
+			t.Helper()
+			r := s.run(append([]string{"wait", "--timeout", "1s"}, strings.Fields(args)...)...)
+			if want = "mayfly: no mail to " + inbox.Email + want + "\n"; r.status != statusTimeout || r.stderr != want {
+				t.Errorf("wait %s: status %d, %q, want %q", args, r.status, r.stderr, want)
+			}
+		}
+		const expected = " within 1s; it was expected at SMTP 127.0.0.1:2526; "
+		vain("", expected+"no other mail is there")
+		s.codes(inbox.Email, "111111")
+		s.prints("111111\n", "wait", "--code")
+		vain("--code", " with a code"+expected+`printed before was "Code" from a@acme.example (--again prints the newest)`)
+		for n := range 5 {
+			time.Sleep(time.Second)
+			s.deliver(inbox.Email, apitest.Mail{From: "Ada <ada@shop.example>", Subject: fmt.Sprint("Parcel \u202e", n), Text: "It has left."})
+		}
+		vain("--code --subject code", " with a code"+expected+`there is instead "Parcel 4" from Ada <ada@shop.example>, "Parcel 3" from Ada <ada@shop.example>, `+
+			`"Parcel 2" from Ada <ada@shop.example>, 2 more; printed before was "Code" from a@acme.example (--again prints the newest)`)
+	})
+}
+
 func TestWaitForTextInTheBody(t *testing.T) {
 	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
