@@ -233,8 +233,8 @@ func (a *app) dir(variable, fallback string) string {
 	return filepath.Join(base, "mayfly")
 }
 
-// config reads config.toml, once. What is wrong in it goes to stderr, unless the command shows that
-// itself.
+// config reads config.toml, once. What is wrong in it goes to stderr, except where it is of the application
+// or the command shows it itself.
 func (a *app) config() config.Config {
 	a.configOnce.Do(func() {
 		a.conf = config.Read(a.configFile(), a.usualKeys)
@@ -243,7 +243,9 @@ func (a *app) config() config.Config {
 			return
 		}
 		for _, p := range a.conf.Problems {
-			fmt.Fprintln(a.env.Stderr, errorLine(errors.New(p.String())))
+			if !p.OfApplication() {
+				fmt.Fprintln(a.env.Stderr, errorLine(errors.New(p.String())))
+			}
 		}
 	})
 	return a.conf

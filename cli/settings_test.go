@@ -21,9 +21,8 @@ func configure(t *testing.T, environ []string, text string) string {
 
 func TestWhatIsWrongInTheConfigurationIsSaidOnce(t *testing.T) {
 	s := newHarness(t, apitest.Options{})
-	configure(t, s.environ, "mouse = true\n[ui]\nmouse = yes\n[profiles.work]\nbase_url = 5\n[keys]\nxyzzy = 'x'\n")
+	configure(t, s.environ, "mouse = true\n[ui]\nmouse = yes\n[profiles.work]\nbase_url = 5\n[keys]\nxyzzy = 'x'\nquit = 'ctrl+shift+meta+x'\n?\n[ui]\n[commands]\nM = 5\n")
 	want := `mayfly: config.toml:1: "mouse" is not a setting; it belongs under [ui]
-mayfly: config.toml:3: mouse takes true or false
 mayfly: config.toml:5: base_url takes an address in quotes, such as "https://api.example"
 `
 	for _, args := range [][]string{{"new"}, {"ls", "--color", "always"}} {
@@ -35,9 +34,15 @@ mayfly: config.toml:5: base_url takes an address in quotes, such as "https://api
 		t.Errorf("completion: %+v", r)
 	}
 	r := run(t, s.environ, "", "doctor")
-	const keys = "mayfly: config.toml:7: no action is called \"xyzzy\"\n" // of no concern to commands without keys
-	for line := range strings.Lines(want + keys) {
-		if part := "WRONG: " + strings.TrimPrefix(line, "mayfly: "); r.status != statusError || strings.Count(r.stdout, part) != 1 || r.stderr != "" {
+	const ofApplication = `mayfly: config.toml:3: mouse takes true or false
+mayfly: config.toml:7: no action is called "xyzzy"
+mayfly: config.toml:8: quit: there is no key "ctrl+shift+meta+x"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order
+mayfly: config.toml:9: this is not TOML
+mayfly: config.toml:10: [ui] is there twice, first on line 2
+mayfly: config.toml:12: M takes a shell command in quotes, such as "wc -l"
+`
+	for line := range strings.Lines(want + ofApplication) {
+		if part := "WRONG: " + strings.TrimSpace(strings.TrimPrefix(line, "mayfly: ")); r.status != statusError || strings.Count(r.stdout, part) != 1 || r.stderr != "" {
 			t.Errorf("doctor: status %d, no %q in %s%s", r.status, part, r.stdout, r.stderr)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
@@ -85,7 +86,7 @@ type Command struct{ Key, Line string }
 type Problem struct {
 	File    string // its path
 	Line    int    // from 1; 0 when it concerns the whole file
-	Setting string // its dotted name, such as ui.mouse; "" when no single setting is concerned
+	Setting string // the dotted name of the setting, such as ui.mouse, or of its table; "" outside of all
 	Text    string // what is wrong and what is wanted, on one line
 }
 
@@ -95,6 +96,12 @@ func (p Problem) String() string {
 		return fmt.Sprintf("%s: %s", filepath.Base(p.File), p.Text)
 	}
 	return fmt.Sprintf("%s:%d: %s", filepath.Base(p.File), p.Line, p.Text)
+}
+
+// OfApplication reports whether only the terminal application uses what the problem is about.
+func (p Problem) OfApplication() bool {
+	table, _, _ := strings.Cut(p.Setting, ".")
+	return slices.Contains([]string{"ui", "keys", "commands"}, table)
 }
 
 // Complaint is the first problem, or the first of more, and how many others there are, on one line; ""

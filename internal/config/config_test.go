@@ -49,7 +49,7 @@ func TestProblems(t *testing.T) {
 			"config.toml:3: " + themeWanted,
 			"config.toml:4: relay.tls is there twice, first on line 4",
 			`config.toml:4: tls takes one of "starttls", "tls", "none"`,
-			`config.toml:5: down: there is no key "ctlr+y"; a key is written such as "c", "ctrl+y" or "f2"`,
+			`config.toml:5: down: there is no key "ctlr+y"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 			`config.toml:5: no action is called "dwn"; did you mean down?`,
 			"config.toml:6: local is there twice, first on line 1",
 		}},
@@ -129,8 +129,8 @@ func TestProblems(t *testing.T) {
 		{"not keys", "[keys]\ncopy-code = 5\ndown = ['j', 1]\nfilter = ['ctlr+y', 'C', '']\nsearch = 'control'\n", []string{
 			"config.toml:2: copy-code " + keyWanted,
 			"config.toml:3: down " + keyWanted,
-			`config.toml:4: filter: there is no key "ctlr+y", ""; a key is written such as "c", "ctrl+y" or "f2"`,
-			`config.toml:5: search: there is no key "control"; a key is written such as "c", "ctrl+y" or "f2"`,
+			`config.toml:4: filter: there is no key "ctlr+y", ""; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
+			`config.toml:5: search: there is no key "control"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 		}},
 		{"clash", "[keys]\ndown = 'n'\ncopy-code = 'd'\nfilter = 'n'\n", []string{
 			`config.toml:2: "n" is already the key of filter; down goes without it`,
@@ -166,7 +166,7 @@ func TestKeys(t *testing.T) {
 		{"shared where it usually is", "search = 'ctrl+s'\nfilter = 'ctrl+s'", map[string][]string{"search": {"ctrl+s"}, "filter": {"ctrl+s"}}},
 		{"clash", "copy-code = ['d', 'x']", map[string][]string{"copy-code": {"x"}}},
 		{"all clash", "copy-code = 'd'", map[string][]string{"copy-code": {}}},
-		{"some wrong", "copy-code = ['ctlr+x', 'C']", map[string][]string{"copy-code": {"C"}}},
+		{"some wrong", "copy-code = ['ctlr+x', 'ctrl+shift+meta+x', 'super+x', 'shift+ctrl+x', 'shift+c', 'ctrl+X', 'C', 'ctrl+shift+x', 'shift+f3']", map[string][]string{"copy-code": {"C", "ctrl+shift+x", "shift+f3"}}},
 		{"all wrong", "copy-code = ['ctlr+x']", map[string][]string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -243,8 +243,8 @@ func TestCommands(t *testing.T) {
 		{"wrong ones", "[commands]\nM = 5\nW = ' '\n\"ctrl+\" = 'a'\nwhy = 'b'\nZ = 'c'\n", []Command{{"Z", "c"}}, []string{
 			`config.toml:2: M takes a shell command in quotes, such as "wc -l"`,
 			`config.toml:3: W takes a shell command in quotes, such as "wc -l"`,
-			`config.toml:4: there is no key "ctrl+"; a key is written such as "c", "ctrl+y" or "f2"`,
-			`config.toml:5: there is no key "why"; a key is written such as "c", "ctrl+y" or "f2"`,
+			`config.toml:4: there is no key "ctrl+"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
+			`config.toml:5: there is no key "why"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 		}},
 		{"the key of an action", "[commands]\nj = 'a'\nZ = 'b'\n", []Command{{"Z", "b"}}, []string{
 			`config.toml:2: "j" is already the key of down; the command goes without it unless [keys] gives down another`}},

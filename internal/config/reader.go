@@ -90,7 +90,7 @@ func (r *reader) statement(e *unstable.Node, data []byte) int {
 	header, _, _ := bytes.Cut(data, []byte("\n"))
 	r.table, _ = names(e)
 	r.header = slices.Concat(header, []byte("\n"))
-	r.skip = !r.again("["+dotted(r.table)+"]") && !r.decode(r.table, r.header)
+	r.skip = !r.again(r.table, "[%s]") && !r.decode(r.table, r.header)
 	return 0
 }
 
@@ -108,7 +108,7 @@ func names(e *unstable.Node) (key []string, end uint32) {
 func (r *reader) keyValue(table []string, before []byte, e *unstable.Node, data []byte) {
 	key, end := names(e)
 	key = slices.Concat(table, key)
-	if r.again(dotted(key)) {
+	if r.again(key, "%s") {
 		return
 	}
 	if _, isSetting := find(key); isSetting || e.Value().Kind != unstable.InlineTable || len(within(key)) == 0 {
@@ -124,11 +124,12 @@ func (r *reader) keyValue(table []string, before []byte, e *unstable.Node, data 
 	}
 }
 
-// again reports a setting or table that is in the file twice.
-func (r *reader) again(name string) bool {
+// again reports a setting or table, written in a format, that is in the file twice.
+func (r *reader) again(key []string, format string) bool {
+	name := fmt.Sprintf(format, dotted(key))
 	first, again := r.lines[name]
 	if again {
-		r.report(nil, "%s is there twice, first on line %d", name, first)
+		r.report(key, "%s is there twice, first on line %d", name, first)
 	} else {
 		r.lines[name] = r.line
 	}
@@ -198,10 +199,10 @@ func (r *reader) unreadable(text, why string, first bool) {
 		r.takes(key)
 	case !first:
 	case strings.HasPrefix(text, "["):
-		r.skip = true
+		r.skip, r.table = true, nil
 		r.report(nil, "a table begins with its name in brackets, such as [ui], on a line of its own")
 	default:
-		r.report(nil, "this is not TOML: %s", why)
+		r.report(r.table, "this is not TOML: %s", why)
 	}
 }
 

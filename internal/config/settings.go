@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"mayfly/assets"
@@ -166,16 +167,19 @@ func (r *reader) bind(keys, usualKeys map[string][]string, action string, chosen
 
 // noKey says that there are no such keys, given in quotes.
 func noKey(names []string) string {
-	return "there is no key " + strings.Join(names, ", ") + `; a key is written such as "c", "ctrl+y" or "f2"`
+	return "there is no key " + strings.Join(names, ", ") + `; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`
 }
 
-// isKey reports whether key is written as the terminal application names keys: one character or a
-// name, after modifiers in this order.
+// isKey reports whether key is written as the terminal application names the keys that terminals send: one
+// character or a name, after modifiers in this order. A capital has none: it is "C", or "ctrl+shift+c".
 func isKey(key string) bool {
-	for _, modifier := range []string{"ctrl+", "alt+", "shift+", "meta+", "hyper+", "super+"} {
-		key = strings.TrimPrefix(key, modifier)
+	name := key
+	for _, modifier := range []string{"ctrl+", "alt+", "shift+"} {
+		name = strings.TrimPrefix(name, modifier)
 	}
-	return utf8.RuneCountInString(key) == 1 && key != " " || slices.Contains(strings.Fields(keyNames), key)
+	char, length := utf8.DecodeRuneInString(name)
+	isCharacter := name != "" && name != " " && length == len(name) && (name == key || key != "shift+"+name && !unicode.IsUpper(char))
+	return isCharacter || slices.Contains(strings.Fields(keyNames), name)
 }
 
 const keyNames = "enter tab backspace esc space up down left right home end pgup pgdown insert delete begin find select menu " +
