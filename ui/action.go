@@ -48,7 +48,6 @@ type action struct {
 	Run  func(*app) tea.Cmd
 	Hint string // short form for the bottom line; without one it is not shown there
 	Held bool   // it repeats while its key is held; other actions do not
-	Row  string // title of the help row that this action shares with others
 }
 
 // key is the name of the first key of the action, "" without one.
@@ -195,48 +194,28 @@ func (t table) keyReason(c *action, p theme.Pane) string {
 	return t.reason(c)
 }
 
-// help lists the keys of a pane.
-func (t table) help(p theme.Pane) dialog.Dialog {
-	names := [...]string{theme.Inboxes: "inboxes", theme.Messages: "messages", theme.Reader: "the message"}
-	h := dialog.Help{Title: "Keys for " + names[p]}
-	for _, g := range groups {
-		group := dialog.HelpGroup{Title: g}
-		rows := map[string]bool{}
+// helpTitles are the titles of the help, by the pane that has focus.
+var helpTitles = [...]string{theme.Inboxes: "Keys for inboxes", theme.Messages: "Keys for messages", theme.Reader: "Keys for the message"}
+
+// menu lists the actions of a pane by group, with the keys that do them there: first what works only there,
+// then what the pane is about. A choice performs its action.
+func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) dialog.Dialog {
+	const here = "In this pane"
+	m := dialog.Menu{Title: title, Then: func(id string) tea.Cmd { return perform(t.byID(id)) }}
+	own := ofMessage
+	if p == theme.Inboxes {
+		own = ofInboxes
+	}
+	others := slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return g == own })
+	for _, g := range append([]string{here, own}, others...) {
 		for _, c := range t.actions {
-			switch {
-			case c.Group != g || !c.Where.has(p) || len(c.Keys) == 0:
-			case c.Row == "":
-				group.Keys = append(group.Keys, dialog.HelpKey{Keys: keyNames(c.Keys), Title: c.Title, Reason: t.keyReason(c, p)})
-			case !rows[c.Row]:
-				rows[c.Row] = true
-				group.Keys = append(group.Keys, dialog.HelpKey{Keys: t.rowKeys(c.Row), Title: c.Row, Reason: t.reason(c)})
+			group := c.Group
+			if c.Where != anywhere {
+				group = here
 			}
-		}
-		if group.Keys != nil {
-			h.Groups = append(h.Groups, group)
-		}
-	}
-	return dialog.NewHelp(h)
-}
-
-// rowKeys returns the first keys of the actions that share a row of the help.
-func (t table) rowKeys(row string) string {
-	var b strings.Builder
-	for _, c := range t.actions {
-		if c.Row == row {
-			b.WriteString(c.key())
-		}
-	}
-	return b.String()
-}
-
-// palette is a menu of the actions of a pane; navigation comes last.
-func (t table) palette(p theme.Pane, perform func(*action) tea.Cmd) dialog.Dialog {
-	m := dialog.Menu{Title: "Actions", Then: func(id string) tea.Cmd { return perform(t.byID(id)) }}
-	for _, moving := range []bool{false, true} {
-		for _, c := range t.actions {
-			if c.Where.has(p) && c.ID != "palette" && (c.Group == navigation) == moving {
-				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Aside: keyNames(c.Keys), Reason: t.reason(c)})
+			if group == g && c.Where.has(p) {
+				keys := slices.DeleteFunc(slices.Clone(c.Keys), func(k string) bool { return t.lookup(k, p) != c })
+				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Group: g, Aside: keyNames(keys), Reason: t.reason(c)})
 			}
 		}
 	}

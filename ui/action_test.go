@@ -22,8 +22,8 @@ func someActions() table {
 		{ID: "page-down", Title: "Page down", Group: navigation, Keys: []string{"pgdown", "ctrl+f"}, Where: anywhere},
 		{ID: "filter", Title: "Filter", Hint: "filter", Group: navigation, Keys: []string{"/"}, Where: inLists},
 		{ID: "search", Title: "Search the message", Hint: "search", Group: navigation, Keys: []string{"/"}, Where: inReader},
-		{ID: "view-rich", Title: "View: rich", Row: "View: rich text", Group: ofMessage, Keys: []string{"1"}, Where: anywhere},
-		{ID: "view-text", Title: "View: text", Row: "View: rich text", Group: ofMessage, Keys: []string{"2", "t"}, Where: anywhere},
+		{ID: "view-rich", Title: "View: rich", Group: ofMessage, Keys: []string{"1"}, Where: anywhere},
+		{ID: "view-text", Title: "View: text", Group: ofMessage, Keys: []string{"2", "t"}, Where: anywhere},
 		{ID: "mark", Title: "Mark", Hint: "mark", Group: ofInboxes, Keys: []string{"space"}, Where: inInboxes},
 		{ID: "help", Title: "Help", Hint: "help", Group: application, Keys: []string{"?"}, Where: anywhere},
 		{ID: "palette", Title: "All actions", Group: application, Keys: []string{":"}, Where: anywhere},
@@ -126,22 +126,32 @@ func TestHintsFitTheRoom(t *testing.T) {
 	}
 }
 
-func TestThePalette(t *testing.T) {
+func TestTheListOfActionsBeginsWithThePane(t *testing.T) {
 	tb := someActions()
-	d := tb.palette(theme.Messages, func(c *action) tea.Cmd { return func() tea.Msg { return c.ID } })
-	rows := uitest.DrawDialog(t, d, 50, 30)
-	at := func(text string) int { return strings.Index(rows.String(), text) }
-	rows.See("pgdn ctrl+f", "Change the theme")
-	rows.DontSee("All actions", "Search the message", "Mark")
-	if at("Filter") < at("Change the theme") {
-		t.Errorf("navigation is not the last:\n%s", rows)
+	menu := func(p theme.Pane) dialog.Dialog {
+		return tb.menu("Actions", p, func(c *action) tea.Cmd { return func() tea.Msg { return c.ID } })
 	}
-	var r dialog.Result
-	for _, k := range uitest.Keys("cpycd") {
-		r = d.Update(k)
+	for p, want := range map[theme.Pane][]string{
+		theme.Inboxes:  {"In this pane", "Filter", "Mark", "Essentials", "Navigation", "Message", "Application"},
+		theme.Messages: {"In this pane", "Filter", "Message", "Essentials", "Navigation", "Application"},
+		theme.Reader:   {"In this pane", "Search the message", "Message", "Essentials", "Navigation", "Application"},
+	} {
+		rows := uitest.DrawDialog(t, menu(p), 50, 40)
+		rest := rows.String()
+		for _, text := range want {
+			_, after, ok := strings.Cut(rest, text)
+			if !ok {
+				t.Errorf("pane %d: %q does not come next in\n%s", p, text, rows)
+			}
+			rest = after
+		}
 	}
-	uitest.DrawDialog(t, d, 50, 30).See("! Select a message first")
-	if r = d.Update(uitest.Keys("enter")[0]); !r.Close || r.Do()() != "copy-code" {
+	d := menu(theme.Messages)
+	uitest.DrawDialog(t, d, 50, 40).See("pgdn ctrl+f", "Change the theme")
+	uitest.DrawDialog(t, d, 50, 40).DontSee("Search the message")
+	r := press(d, "cpycd")
+	uitest.DrawDialog(t, d, 50, 40).See("! Select a message first")
+	if r = press(d, "enter"); !r.Close || r.Do()() != "copy-code" {
 		t.Errorf("it leads to %+v", r)
 	}
 }

@@ -110,7 +110,7 @@ func actions(commands []config.Command) []*action {
 	}
 	for v, name := range reader.Views {
 		table = append(table, &action{
-			ID: "view-" + name, Title: viewTitles[v], Row: "View: rich text html headers raw checks", Group: ofMessage, Keys: []string{strconv.Itoa(v + 1)},
+			ID: "view-" + name, Title: viewTitles[v], Group: ofMessage, Keys: []string{strconv.Itoa(v + 1)},
 			Where: anywhere, Why: (*app).needOpen, Run: just(func(a *app) { a.reader.ShowView(render.View(v)) }),
 		})
 	}
@@ -172,12 +172,12 @@ func actions(commands []config.Command) []*action {
 			}},
 
 		{ID: "refresh", Title: "Refresh, or retry now", Group: application, Keys: []string{"r"}, Where: anywhere, Run: (*app).refresh},
-		{ID: "help", Title: "Help for this pane", Hint: "help", Group: application, Keys: []string{"?"}, Where: anywhere,
-			Run: func(a *app) tea.Cmd { return a.show(a.table.help(a.focus)) }},
+		{ID: "help", Title: "The keys of this pane", Hint: "help", Group: application, Keys: []string{"?"}, Where: anywhere,
+			Run: func(a *app) tea.Cmd { return a.show(a.table.menu(helpTitles[a.focus], a.focus, a.perform)) }},
 		{ID: "manual", Title: "The manual", Group: application, Keys: []string{"f1"}, Where: anywhere,
 			Run: func(a *app) tea.Cmd { return a.show(dialog.Manual(a.theme)) }},
 		{ID: "palette", Title: "All actions", Group: application, Keys: []string{"ctrl+p", ":"}, Where: anywhere,
-			Run: func(a *app) tea.Cmd { return a.show(a.table.palette(a.focus, a.perform)) }},
+			Run: func(a *app) tea.Cmd { return a.show(a.table.menu("Actions", a.focus, a.perform)) }},
 		{ID: "connect", Title: "Connect to a service", Group: application, Keys: []string{"K"}, Where: anywhere,
 			Run: func(a *app) tea.Cmd { return a.show(a.connectForm()) }},
 		{ID: "profiles", Title: "Switch profiles", Group: application, Keys: []string{"P"}, Where: anywhere, Why: (*app).needProfiles,

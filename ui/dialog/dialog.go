@@ -1,4 +1,4 @@
-// Package dialog provides what opens over the panes: questions, prompts, forms, menus, help, labels
+// Package dialog provides what opens over the panes: questions, prompts, forms, menus, labels
 // on links and the manual. A dialog changes only itself. What a choice leads to is a function that its
 // owner passed in, gets back in a Result, and calls once the dialog is closed.
 package dialog

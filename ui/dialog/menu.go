@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,16 +22,18 @@ type Menu struct {
 type Choice struct {
 	ID     string
 	Title  string
+	Group  string // shown above its first row until something is typed; the choices of a group follow one another
 	Aside  string // at the end of the row, such as a key or a host
 	Reason string // why it is unavailable now; the owner decides what choosing it does
 }
 
 // NewMenu opens a menu.
 func NewMenu(m Menu) Dialog {
-	o := &menu{Menu: m, line: NewLine(Field{}), byID: map[string]Choice{}}
+	o := &menu{Menu: m, line: NewLine(Field{Placeholder: "type to filter"}), byID: map[string]Choice{}, heads: map[string]bool{}}
+	group := ""
 	for _, c := range m.Choices {
-		o.byID[c.ID] = c
-		o.titles = append(o.titles, c.Title)
+		o.byID[c.ID], o.heads[c.ID] = c, c.Group != group
+		o.titles, group = append(o.titles, c.Title), c.Group
 	}
 	o.narrow()
 	return Box(o)
@@ -41,13 +44,15 @@ type menu struct {
 	room
 	line    *Line
 	byID    map[string]Choice
+	heads   map[string]bool // the first choice of each group, by ID
 	titles  []string
 	list    List
 	rows    []Row            // those on the screen
 	matches map[string][]int // matching byte indexes of a title, by ID
 }
 
-// narrow keeps the rows that match the typed text, best first, and unavailable ones last.
+// narrow keeps the rows that match the typed text, best first, and unavailable ones last. The key that was
+// typed comes before all.
 func (m *menu) narrow() {
 	m.matches = map[string][]int{}
 	m.list = List{}
@@ -58,8 +63,16 @@ func (m *menu) narrow() {
 			ids = append(ids, c.ID)
 		}
 	}
+	for _, c := range m.Choices {
+		if text != "" && slices.Contains(strings.Fields(c.Aside), text) {
+			ids = append(ids, c.ID)
+		}
+	}
 	for _, f := range fuzzy.Find(text, m.titles) {
 		c := m.Choices[f.Index]
+		if slices.Contains(ids, c.ID) {
+			continue
+		}
 		m.matches[c.ID] = f.MatchedIndexes
 		if c.Reason != "" {
 			blocked = append(blocked, c.ID)
@@ -76,8 +89,10 @@ func (m *menu) Update(msg tea.Msg) Result {
 		m.list.Move(theme.WheelRows(msg) / 3) // a row at a time
 		return Result{}
 	case tea.MouseClickMsg:
-		if n := msg.Y - menuHead; n >= 0 && n < len(m.rows) {
-			return m.choose(m.rows[n].ID)
+		for _, r := range m.rows {
+			if msg.Y-menuHead == r.Y+r.H-1 {
+				return m.choose(r.ID)
+			}
 		}
 		return Result{}
 	case tea.KeyPressMsg:
@@ -120,18 +135,41 @@ func (m *menu) choose(id string) Result {
 // menuHead is the number of rows above the choices: the typed line and a blank one.
 const menuHead = 2
 
-// height is the number of rows below the head; the last one is for the reason.
-func (m *menu) height() int { return max(1, min(17, len(m.Choices)+1, m.h-4)) }
+// height is the number of rows below the head; the last one says what keys do, and what is not shown.
+func (m *menu) height() int {
+	groups := 0
+	for _, first := range m.heads {
+		if first {
+			groups++
+		}
+	}
+	room := m.h - menuHead
+	if room >= 8 {
+		room -= 2 // free above and below the box
+	}
+	return max(2, min(28, len(m.Choices)+groups+1, room))
+}
+
+// tall is the height of a choice, with the title of the group that begins there.
+func (m *menu) tall(id string) int {
+	if m.heads[id] && m.line.Value() == "" {
+		return 2
+	}
+	return 1
+}
 
 func (m *menu) Fit(w, h int) {
 	m.room.Fit(w, h)
-	m.rows = m.list.Rows(max(1, m.height()-1), func(string) int { return 1 })
+	m.rows = m.list.Rows(max(1, m.height()-1), m.tall)
 }
 
 func (m *menu) Rows(th *theme.Theme) (string, []string) {
 	width := max(10, min(72, m.w))
 	rows := []string{th.Accent.On("› ") + m.line.View(th, width-2), ""}
 	for _, r := range m.rows {
+		if r.H > 1 {
+			rows = append(rows, th.Bright.On(theme.Cut(m.byID[r.ID].Group, width)))
+		}
 		rows = append(rows, m.row(th, m.byID[r.ID], r.Selected, width))
 	}
 	if m.list.Len() == 0 {
@@ -140,10 +178,33 @@ func (m *menu) Rows(th *theme.Theme) (string, []string) {
 	for len(rows) < m.height()+menuHead {
 		rows = append(rows, theme.Spaces(width))
 	}
-	if reason := m.byID[m.list.Selected()].Reason; reason != "" {
-		rows[len(rows)-1] = th.Warn.On(theme.Cut("! "+reason, width))
-	}
+	rows[len(rows)-1] = m.foot(th, width)
 	return m.Title, rows
+}
+
+// foot says why the selected choice is unavailable, otherwise what the keys do, and how much there is besides.
+func (m *menu) foot(th *theme.Theme, w int) string {
+	var more []string
+	if m.line.Value() != "" {
+		more = append(more, fmt.Sprintf("%d of %d", m.list.Len(), len(m.Choices)))
+	}
+	before, after := m.list.More(m.rows)
+	if before > 0 {
+		more = append(more, fmt.Sprintf("↑ %d", before))
+	}
+	if after > 0 {
+		more = append(more, fmt.Sprintf("↓ %d", after))
+	}
+	if before+after > 0 {
+		more = append(more, "more")
+	}
+	end := strings.Join(more, " ")
+	room := w - theme.Width(end) - 1
+	says := th.Dim.On(theme.FirstFit([]string{"enter chooses   ↑↓ move   esc closes", "enter chooses   esc closes", "esc closes", ""}, room))
+	if reason := m.byID[m.list.Selected()].Reason; reason != "" {
+		says = th.Warn.On(theme.Cut("! "+reason, room))
+	}
+	return theme.Spread(says, th.Accent.On(end), w)
 }
 
 func (m *menu) row(th *theme.Theme, c Choice, selected bool, w int) string {

@@ -80,50 +80,6 @@ func TestAskingHasItsAnswersOnTheSmallestScreen(t *testing.T) {
 	}
 }
 
-func TestHelpIsReadToItsEndOnAnyScreen(t *testing.T) {
-	for _, size := range [][2]int{{20, 6}, {40, 12}, {80, 24}, {120, 36}, {200, 60}} {
-		s := open(t, every()["help"], size[0], size[1])
-		s.see("Group 0")
-		s.press("G")
-		s.see("ctrl+7")
-		s.press("g")
-		s.see("Group 0")
-		s.press("end", "home", "j", "pgdown", "k", "space")
-		s.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
-		s.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
-		if s.last.Close {
-			t.Error("scrolling closed the help")
-		}
-		if r := s.press("?"); !r.Close {
-			t.Error("another key did not close the help")
-		}
-	}
-}
-
-func TestHelpHasTwoColumnsWhereThereIsRoom(t *testing.T) {
-	groups := []HelpGroup{
-		{"The work", []HelpKey{{Keys: "n", Title: "New inbox; its address is copied"}, {Keys: "y", Title: "Copy the address", Reason: "No inbox"}}},
-		{"Moving", []HelpKey{{Keys: "j down", Title: "Down"}}},
-		{"The message", []HelpKey{{Keys: "v", Title: "Next view"}}},
-	}
-	s := open(t, NewHelp(Help{Title: "Keys for messages", Groups: groups}), 100, 12)
-	s.see("│ The work                              Moving            │",
-		"│ n  New inbox; its address is copied   j down  Down      │",
-		"│ y  Copy the address                                     │",
-		"│                                       The message       │")
-	s = open(t, NewHelp(Help{Title: "Keys for messages", Groups: groups}), 40, 8)
-	s.draw().Is(`
- ╭ Keys for messages   j k scroll ───╮
- │ The work                          │
- │ n       New inbox; its address is │
- │         copied                    │
- │ y       Copy the address          │
- │                                   │
- │ Moving                            │
- ╰───────────────────────────────────╯
-`)
-}
-
 func TestLabels(t *testing.T) {
 	three := []Label{{2, 1, leads("open 0"), leads("copy 0")}, {0, 2, leads("open 1"), leads("copy 1")}, {10, 9, leads("open 2"), leads("copy 2")}}
 	labels := func() *screen { return open(t, NewLabels(func() []Label { return three }), 8, 4) }

@@ -70,13 +70,11 @@ func (s *screen) click(x, y int) Result {
 
 // every is one dialog of each kind.
 func every() map[string]Dialog {
-	var groups []HelpGroup
-	for g := range 4 {
-		group := HelpGroup{Title: fmt.Sprint("Group ", g)}
-		for k := range 8 {
-			group.Keys = append(group.Keys, HelpKey{Keys: "ctrl+" + fmt.Sprint(k), Title: "What the key does in the application", Reason: []string{"", "Not now"}[k%2]})
-		}
-		groups = append(groups, group)
+	help := Menu{Title: "Keys for messages"}
+	for n := range 32 {
+		help.Choices = append(help.Choices, Choice{
+			ID: fmt.Sprint(n), Title: "What the key does in the application", Group: fmt.Sprint("Group ", n/8), Aside: "ctrl+" + fmt.Sprint(n), Reason: []string{"", "Not now"}[n%2],
+		})
 	}
 	return map[string]Dialog{
 		"question": NewQuestion(Question{
@@ -89,7 +87,7 @@ func every() map[string]Dialog {
 		"prompt": NewForm(Form{Title: "Label ada", Fields: []Field{{Hint: "enter keeps it", Value: "日本語"}}, Then: func(v []string) tea.Cmd { return says(v[0]) }}),
 		"form":   inboxForm(),
 		"menu":   NewMenu(menuOf(40)),
-		"help":   NewHelp(Help{Title: "Keys for messages", Groups: groups}),
+		"help":   NewMenu(help),
 		"labels": NewLabels(func() []Label { return []Label{{X: 3, Y: 2}, {X: 90, Y: 5}, {X: 0, Y: 50}} }),
 		"manual": newPages("Manual: ", book()),
 	}

@@ -203,7 +203,7 @@ func TestAMenu(t *testing.T) {
 │   Open a safe copy in the browser  b │
 │                                      │
 │                                      │
-│                                      │
+│ enter chooses   esc closes    3 of 5 │
 ╰──────────────────────────────────────╯
 
 
@@ -237,6 +237,62 @@ func TestAMenu(t *testing.T) {
 	s.press("down", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
 	s.see("▌ Action 39")
 	s.draw().DontSee("Action 0")
+}
+
+func TestAMenuByGroup(t *testing.T) {
+	menu := func(h int) *screen {
+		return open(t, NewMenu(Menu{Title: "Keys for messages", Then: says, Choices: []Choice{
+			{ID: "view", Title: "Next view", Group: "Message", Aside: "v"},
+			{ID: "open", Title: "Open", Group: "Message", Aside: "enter", Reason: "Select a message first"},
+			{ID: "new", Title: "New inbox", Group: "Essentials", Aside: "n"},
+			{ID: "next", Title: "Next pane", Group: "Essentials", Aside: "tab N"},
+			{ID: "down", Title: "Down", Group: "Navigation", Aside: "j down"},
+		}}), 50, h)
+	}
+	s := menu(12)
+	s.draw().Is(`
+╭ Keys for messages ─────────────────────────────╮
+│ › type to filter                               │
+│                                                │
+│ Message                                        │
+│ ▌ Next view                                  v │
+│   Open                                   enter │
+│ Essentials                                     │
+│   New inbox                                  n │
+│ enter chooses   ↑↓ move   esc closes  ↓ 2 more │
+╰────────────────────────────────────────────────╯
+`)
+	s.press("down", "down", "down", "down")
+	s.see("▌ Down", "↑ 2 more")
+	s.press("n") // the key comes first, without titles of groups
+	s.draw().Is(`
+╭ Keys for messages ─────────────────────────────╮
+│ › n                                            │
+│                                                │
+│ ▌ New inbox                                  n │
+│   Next view                                  v │
+│   Next pane                              tab N │
+│   Down                                  j down │
+│   Open                                   enter │
+│ enter chooses   ↑↓ move   esc closes    5 of 5 │
+╰────────────────────────────────────────────────╯
+`)
+	if r := s.press("enter"); !r.Close || outcome(r) != "new" {
+		t.Errorf("it led to %+v", r)
+	}
+	for y, want := range map[int]string{3: "", 4: "view", 5: "open", 6: "", 7: "new"} {
+		if r := menu(12).click(5, y); outcome(r) != want {
+			t.Errorf("a click on row %d led to %q, want %q", y, outcome(r), want)
+		}
+	}
+	for _, size := range [][2]int{{20, 6}, {40, 12}, {80, 24}, {200, 60}} {
+		s := open(t, every()["help"], size[0], size[1])
+		s.see("▌ What", "ctrl+0", "more")
+		s.press("pgdown", "pgdown", "pgdown", "pgdown")
+		s.see("ctrl+31", "! Not")
+		s.press("pgup", "pgup", "pgup", "pgup")
+		s.see("ctrl+0")
+	}
 }
 
 func BenchmarkTypeInForm(b *testing.B) {
