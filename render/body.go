@@ -3,8 +3,10 @@ package render
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"mayfly/internal/mail"
+	"mayfly/render/calendar"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 	"mayfly/render/html"
@@ -40,6 +42,25 @@ func (m *Mail) read(before *Mail) {
 	}
 	m.body = m.shown()
 	m.search()
+}
+
+// invited returns the body with the first invitation that comes with it, as a block at its beginning.
+func (m *Mail) invited() *doc.Document {
+	i := slices.IndexFunc(m.msg.Attachments, func(a mail.Attachment) bool { return a.Calendar() && a.Content != nil })
+	if i < 0 {
+		return m.body
+	}
+	b := calendar.Block(m.msg.Attachments[i].Content, time.Local)
+	if b == nil {
+		return m.body
+	}
+	rich := *m.body
+	rich.Blocks = append([]*doc.Block{b}, m.body.Blocks...)
+	if len(m.body.Blocks) > 0 {
+		first := *m.body.Blocks[0]
+		first.Gap, rich.Blocks[1] = true, &first
+	}
+	return &rich
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -62,6 +62,7 @@ type Mail struct {
 	reader     reader
 	text, html *doc.Document // the bodies as they were read, never changed; nil without one
 	body       *doc.Document // the one that is shown, where a code that stands alone is a block
+	rich       *doc.Document // body with the invitation above it, if there is one
 	found      find.Parts
 	checks     func() []check.Finding
 	imageCount func() imageCount
@@ -91,13 +92,14 @@ func (m *Mail) Reopen(more mail.Message) *Mail { return open(more, m) }
 func open(m mail.Message, before *Mail) *Mail {
 	o := &Mail{msg: m, reader: before.reader}
 	o.read(before)
+	o.rich = o.invited()
 	o.checks = sync.OnceValue(o.check)
 	o.imageCount = sync.OnceValue(o.countImages)
 	return o
 }
 
 // Document is the body that the rich view shows. It must not be changed.
-func (m *Mail) Document() *doc.Document { return m.body }
+func (m *Mail) Document() *doc.Document { return m.rich }
 
 // Links are the links of the body, by number.
 func (m *Mail) Links() []Link { return m.body.Links }

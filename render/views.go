@@ -39,7 +39,7 @@ func (m *Mail) view(v View) *doc.Document {
 	case Checks:
 		return m.checkList()
 	}
-	return m.body
+	return m.rich
 }
 
 // source shows text as it is, with all its spaces.

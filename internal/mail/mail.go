@@ -32,6 +32,15 @@ type Attachment struct {
 	Content     []byte // decoded
 }
 
+// Calendar reports whether the part is a calendar file, such as an invitation.
+func (a Attachment) Calendar() bool {
+	switch a.ContentType {
+	case "text/calendar", "application/ics", "text/x-vcalendar":
+		return true
+	}
+	return strings.HasSuffix(strings.ToLower(a.Filename), ".ics")
+}
+
 // Message is a message as far as it could be read.
 type Message struct {
 	Fields    []Field

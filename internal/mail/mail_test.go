@@ -85,6 +85,12 @@ func TestParts(t *testing.T) {
 		{"alternative with a calendar", multi("alternative", "\nx", "Content-Type: text/calendar; name=i.ics\n\nBEGIN:VCALENDAR"), `
 			text/plain "x"
 			2 text/calendar "i.ics" 15 "BEGIN:VCALENDAR"`},
+		{"the same calendar as a file", multi("mixed", nested("alternative", "b2", "\nx", "Content-Type: text/calendar\n\nBEGIN:VCALENDAR"), "Content-Type: application/ics; name=i.ics\nContent-Transfer-Encoding: base64\n\nQkVHSU46VkNBTEVOREFSDQo="), `
+			text/plain "x"
+			2 application/ics "i.ics" 17 "BEGIN:VCALENDAR\r\n"`},
+		{"another calendar as a file", multi("mixed", "Content-Type: text/calendar\n\nBEGIN:VCALENDAR", "Content-Type: application/octet-stream; name=i.ICS\n\nBEGIN:OTHER"), `
+			1 text/calendar "" 15 "BEGIN:VCALENDAR"
+			2 application/octet-stream "i.ICS" 11 "BEGIN:OTHER"`},
 		{"alternatives of one kind", multi("alternative", "\nx", "\nx\n", "\ny"), `
 			text/plain "x\ny"`},
 		{"Markdown and plain", multi("alternative", "Content-Type: text/markdown\n\n# x", "\nx"), `

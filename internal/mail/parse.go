@@ -3,6 +3,7 @@ package mail
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,5 +270,23 @@ func (p *parser) finish(e entity) {
 	}
 	joinTexts(m, texts)
 	markReferred(e.attachments, m.HTML)
-	m.Attachments = e.attachments
+	m.Attachments = withoutCopies(e.attachments)
+}
+
+// withoutCopies leaves out invitations that come once more below: many programs send one as an alternative
+// of the body and again as a file.
+func withoutCopies(all []Attachment) []Attachment {
+	seen := make(map[[sha256.Size]byte]bool)
+	for i := len(all) - 1; i >= 0; i-- {
+		if !all[i].Calendar() {
+			continue
+		}
+		text := bytes.TrimSpace(bytes.ReplaceAll(all[i].Content, []byte("\r\n"), []byte("\n"))) // whatever the transfer encoding did to its lines
+		if sum := sha256.Sum256(text); seen[sum] {
+			all = slices.Delete(all, i, i+1)
+		} else {
+			seen[sum] = true
+		}
+	}
+	return all
 }

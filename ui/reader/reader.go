@@ -5,11 +5,13 @@
 package reader
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/image"
@@ -100,15 +102,17 @@ type summary struct {
 	notices           []string // what is not shown as the mail has it
 	images, unfetched int      // images, and those in parts that were not fetched
 	checks            int      // findings
+	invitation        bool     // there is one that was not fetched
 	// sourceLines is the number of lines of the HTML source, or more.
 	sourceLines int
 }
 
 func summarize(m *message.Message) summary {
-	mail := m.Mail()
-	f := summary{notices: mail.Notice()}
-	f.images, f.unfetched = mail.CountImages()
-	f.checks = len(mail.Checks())
+	opened := m.Mail()
+	f := summary{notices: opened.Notice()}
+	f.images, f.unfetched = opened.CountImages()
+	f.checks = len(opened.Checks())
+	f.invitation = slices.ContainsFunc(m.Attachments, func(a mail.Attachment) bool { return a.Calendar() && a.Content == nil })
 	f.sourceLines = 1 + strings.Count(m.HTML, "\n") + strings.Count(m.HTML, "\r")
 	return f
 }
@@ -121,7 +125,7 @@ func (p *Pane) WantsRaw() bool {
 	if p.Opened == nil || p.Opened.Raw != nil || p.rawErr != nil || !p.rawSince.IsZero() {
 		return false
 	}
-	return p.View >= render.Headers || p.showImages && p.summary.unfetched > 0
+	return p.View >= render.Headers || p.summary.invitation || p.showImages && p.summary.unfetched > 0
 }
 
 // AwaitRaw records that the raw message is being fetched since now; the zero time means that it is not.

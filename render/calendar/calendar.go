@@ -1,0 +1,185 @@
+// Package calendar reads an invitation (iCalendar, RFC 5545) into a block of a document: what, when, where,
+// how often, who, and whether it is a request, an update, a reply or a cancellation. It is bounded in time
+// and memory, and does no I/O but reading the machine's time zones.
+package calendar
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/emersion/go-ical"
+
+	"mayfly/internal/clean"
+	"mayfly/render/doc"
+)
+
+// Bounds on what is read.
+const (
+	maxFile        = 512 << 10 // bytes of a file
+	maxLine        = 1000      // bytes of one of its lines: longer ones are left out, such as HTML and files
+	maxObservances = 100       // of a time zone
+)
+
+// Block returns the block that says what a calendar file is about, with times in its zone and in that of
+// here. It is nil if there is no event in the file or it cannot be read.
+func Block(file []byte, here *time.Location) *doc.Block {
+	calendar, err := ical.NewDecoder(contentLines(file)).Decode()
+	if err != nil {
+		return nil
+	}
+	events := calendar.Events()
+	if len(events) == 0 {
+		return nil
+	}
+	of := func(e ical.Event) bool { return e.Props.Get(ical.PropRecurrenceID) == nil } // not one occurrence of several
+	e := event{events[max(0, slices.IndexFunc(events, of))].Component, calendar}
+	b := &doc.Block{Kind: doc.Section, Hue: doc.Color{R: 0x4a, G: 0x7f, B: 0xc8, Set: true}, Padded: true}
+	what, role := e.what()
+	b.Children = append(b.Children, &doc.Block{Kind: doc.Paragraph, Spans: []doc.Span{
+		{Text: what + ": ", Style: doc.Style{Role: role, Bold: true}},
+		{Text: cmp.Or(e.text(ical.PropSummary), "(no title)"), Style: doc.Style{Bold: true}},
+	}})
+	when, local := e.when(here)
+	for _, field := range []struct{ name, value string }{
+		{"When", when}, {"Here", local}, {"Repeats", e.repeats()}, {"Where", e.text(ical.PropLocation)},
+		{"From", e.organizer()}, {"With", e.attendees()}, {"Also", count(len(events)-1, "more event")},
+	} {
+		if field.value != "" {
+			b.Children = append(b.Children, &doc.Block{Kind: doc.Item, Marker: fmt.Sprintf("%-7s", field.name), Role: doc.Secondary, Children: []*doc.Block{
+				{Kind: doc.Paragraph, Spans: []doc.Span{{Text: field.value}}},
+			}})
+		}
+	}
+	order := 0 // negative: no leaf of a body has such a place
+	for leaf := range b.Leaves() {
+		order++
+		leaf.Order = order - 1000
+	}
+	return b
+}
+
+// contentLines are the lines of a file that the parser can read: it panics at some others, and takes
+// quadratic time for long ones.
+func contentLines(file []byte) io.Reader {
+	text := strings.TrimPrefix(strings.ToValidUTF8(string(file[:min(len(file), maxFile)]), "\uFFFD"), "\uFEFF")
+	var b bytes.Buffer
+	for line := range strings.Lines(unfold.Replace(text)) {
+		if len(line) <= maxLine && contentLine().MatchString(line) {
+			b.WriteString(line)
+		}
+	}
+	return &b
+}
+
+var (
+	unfold      = strings.NewReplacer("\r\n ", "", "\r\n\t", "", "\n ", "", "\n\t", "")
+	unescape    = strings.NewReplacer(`\n`, "\n", `\N`, "\n", `\,`, ",", `\;`, ";", `\\`, `\`)
+	contentLine = sync.OnceValue(func() *regexp.Regexp { // compiled at first use, which makes starting faster
+		return regexp.MustCompile(`^[A-Za-z0-9-]+(?:;[A-Za-z0-9-]+=(?:"[^"]*"|[^";:,]*)(?:,(?:"[^"]*"|[^";:,]*))*)*:`)
+	})
+)
+
+// event is one event of a calendar.
+type event struct {
+	*ical.Component
+	calendar *ical.Calendar
+}
+
+// text is a property in one line, safe for a terminal.
+func (e event) text(name string) string { return text(e.Component, name) }
+
+func text(c *ical.Component, name string) string {
+	p := c.Props.Get(name)
+	if p == nil {
+		return ""
+	}
+	return clean.Line(clean.Turned(unescape.Replace(p.Value)))
+}
+
+// what says what the sender asks or tells.
+func (e event) what() (string, doc.Role) {
+	method, changed := strings.ToUpper(text(e.calendar.Component, ical.PropMethod)), strings.Trim(e.text(ical.PropSequence), "0") != ""
+	switch {
+	case method == "CANCEL", strings.EqualFold(e.text(ical.PropStatus), "CANCELLED"):
+		return "Cancelled", doc.Bad
+	case method == "REPLY":
+		for _, p := range e.Props.Values(ical.PropAttendee) {
+			switch status := strings.ToUpper(p.Params.Get(ical.ParamParticipationStatus)); status {
+			case "ACCEPTED", "DECLINED":
+				return person(p) + " " + strings.ToLower(status), map[bool]doc.Role{true: doc.Good, false: doc.Bad}[status == "ACCEPTED"]
+			case "TENTATIVE":
+				return person(p) + " may come", doc.Warning
+			}
+		}
+		return "Reply", doc.Accent
+	case method == "COUNTER":
+		return "Another time is proposed", doc.Warning
+	case method == "REQUEST" && changed:
+		return "Updated invitation", doc.Warning
+	case method == "REQUEST":
+		return "Invitation", doc.Accent
+	}
+	return "Event", doc.Accent
+}
+
+// organizer is the name and the address of who invites.
+func (e event) organizer() string {
+	p := e.Props.Get(ical.PropOrganizer)
+	if p == nil {
+		return ""
+	}
+	name, address := person(*p), address(*p)
+	if address == "" || name == address {
+		return name
+	}
+	return name + " <" + address + ">"
+}
+
+// attendees names those who are invited, the first of them if they are many.
+func (e event) attendees() string {
+	const most = 5
+	var names []string
+	all := e.Props.Values(ical.PropAttendee)
+	for _, p := range all[:min(len(all), most)] {
+		names = append(names, person(p))
+	}
+	switch n := len(names); {
+	case len(all) > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-2], ", "), len(all)-most+2)
+	case n > 1:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	default:
+		return strings.Join(names, "")
+	}
+}
+
+// person is the name of who takes part, or else the address.
+func person(p ical.Prop) string {
+	return cmp.Or(clean.Line(clean.Turned(p.Params.Get(ical.ParamCommonName))), address(p), "somebody")
+}
+
+func address(p ical.Prop) string {
+	value := p.Value
+	if scheme, rest, ok := strings.Cut(value, ":"); ok && strings.EqualFold(scheme, "mailto") {
+		value = rest
+	}
+	return clean.Line(value)
+}
+
+// count is a number of things in words, "" for none.
+func count(n int, what string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
