@@ -239,7 +239,7 @@ func (s *Service) PostmasterMail(ctx context.Context) ([]Summary, error) {
 	}
 	var all []Summary
 	for _, in := range inboxes {
-		list, err := s.store.Messages(ctx, in, uint64(in.Messages)+1, 0)
+		list, err := s.store.Messages(ctx, in, in.Last+1, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,9 @@ type Inbox struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time // from then on, the inbox is gone
 	Messages  int       // how many it has
-	Version   uint64    // differs after each delivery; compare it for equality only
+	Last      uint64    // the sequence number of the newest message it ever had; 0: none
+	Version   uint64    // differs after each change of it or its messages; compare it for equality only
+	Partition int64     // for the store alone: where it keeps the messages; 0: where ExpiresAt says
 }
 
 // DefaultTTL is the default lifetime of an inbox, MinTTL the shortest.
@@ -109,8 +111,27 @@ func errNoInbox() error { return Errorf(NotFound, "No such inbox") }
 
 func (s *Service) expired(in Inbox) bool { return !s.now().Before(in.ExpiresAt) }
 
+// ExtendInbox sets the end of an inbox of the key to ttl from now, sooner or later than it was. Invalid: the
+// plan does not allow that.
+func (s *Service) ExtendInbox(ctx context.Context, k Key, id string, ttl time.Duration) (Inbox, error) {
+	ttl, err := lifetime(ttl, k.Plan.Limits().MaxTTL)
+	if err != nil {
+		return Inbox{}, err
+	}
+	now := s.now()
+	in, err := s.store.ExtendInbox(ctx, k.ID, id, now, now.Add(ttl))
+	if ErrorCode(err) == NotFound {
+		err = errNoInbox()
+	}
+	if err == nil {
+		s.hub.notify(id)
+		s.hub.notify(k.ID)
+	}
+	return in, err
+}
+
 // Inboxes returns the key's inboxes, newest first, and the version of the list, which differs after
-// each creation, deletion, expiry and delivery. Compare versions for equality only.
+// each change of one of them or of its messages. Compare versions for equality only.
 func (s *Service) Inboxes(ctx context.Context, k Key) ([]Inbox, uint64, error) {
 	list, version, err := s.store.Inboxes(ctx, k.ID)
 	if err != nil {

@@ -54,7 +54,7 @@ func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (
 		return List{}, err
 	}
 	// The version covers only these, even if more have arrived since.
-	before := uint64(in.Messages) + 1
+	before := in.Last + 1
 	if p.After != "" {
 		seq, ok := MessageSeq(p.After)
 		if !ok || seq >= before {
@@ -97,6 +97,26 @@ func (s *Service) Summary(ctx context.Context, k Key, inboxID, messageID string)
 		return Summary{}, errNoMessage()
 	}
 	return sum, err
+}
+
+// DeleteMessages removes a message from an inbox of the key, or all of them with the ID "", or returns
+// NotFound.
+func (s *Service) DeleteMessages(ctx context.Context, k Key, inboxID, messageID string) error {
+	if _, err := s.Inbox(ctx, k, inboxID); err != nil {
+		return err
+	}
+	err := s.store.DeleteMessages(ctx, k.ID, inboxID, messageID)
+	switch {
+	case ErrorCode(err) == NotFound && messageID != "":
+		return errNoMessage()
+	case ErrorCode(err) == NotFound:
+		return errNoInbox()
+	case err != nil:
+		return err
+	}
+	s.hub.notify(inboxID)
+	s.hub.notify(k.ID)
+	return nil
 }
 
 // seqOf returns the inbox of the key and the sequence number that a message ID has in it.

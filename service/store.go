@@ -45,6 +45,9 @@ type Store interface {
 	InboxesVersion(ctx context.Context, keyID string) (uint64, error)
 	// DeleteInbox removes an inbox of the key and all its messages, or returns NotFound.
 	DeleteInbox(ctx context.Context, keyID, id string) error
+	// ExtendInbox sets when an inbox of the key expires that has not expired at now, and returns it,
+	// or NotFound. Its messages stay until then.
+	ExtendInbox(ctx context.Context, keyID, id string, now, expires time.Time) (Inbox, error)
 
 	// Append stores one delivery: all of its messages or none. A message whose inbox is gone or has
 	// expired at Received is left out; if none remains, NotFound. OverQuota: a key would have more
@@ -57,6 +60,9 @@ type Store interface {
 	// Messages returns up to limit summaries of messages whose sequence number in the inbox is below
 	// before, newest first. Limit 0 is no limit. An inbox that is gone has none.
 	Messages(ctx context.Context, in Inbox, before uint64, limit int) ([]Summary, error)
+	// DeleteMessages removes the message with an ID from an inbox of the key, or all with "", or
+	// returns NotFound. Sequence numbers are not used again, nor is the day's count reduced.
+	DeleteMessages(ctx context.Context, keyID, inboxID, messageID string) error
 	// Summary returns the summary of the message with a sequence number, or NotFound. The caller compares
 	// the ID.
 	Summary(ctx context.Context, in Inbox, seq uint64) (Summary, error)

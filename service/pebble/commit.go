@@ -31,8 +31,10 @@ type group struct {
 	addresses map[string]inboxOf
 	quotas    map[quotaOf]int
 	keys      map[string]service.StoredKey
-	swept     bool  // any number of counts are removed
-	err       error // of the batch
+	removed   map[string]bool // IDs of messages that are removed, and of inboxes all of whose messages are
+	moved     bool            // the expiry of an inbox changes
+	swept     bool            // any number of counts are removed
+	err       error           // of the batch
 }
 
 type inboxState struct {
@@ -137,6 +139,7 @@ func newGroup(s *Store) *group {
 	return &group{
 		store: s, batch: s.db.NewBatch(), touched: make(map[string]bool), inboxes: make(map[inboxOf]*inboxState),
 		addresses: make(map[string]inboxOf), quotas: make(map[quotaOf]int), keys: make(map[string]service.StoredKey),
+		removed: make(map[string]bool),
 	}
 }
 
@@ -219,6 +222,9 @@ func (g *group) updateCaches() {
 			continue
 		}
 		s.inboxes.drop(of)
+		s.removed.Store(true)
+	}
+	if len(g.removed) > 0 {
 		s.removed.Store(true)
 	}
 	s.inboxes.put(changed)

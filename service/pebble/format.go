@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"strconv"
@@ -19,13 +20,14 @@ import (
 //	h hash                                  the ID of the key with that secret
 //	a address 0                             the owner of an address, and its inbox
 //	i key-ID 0 inbox-ID 0                   an inbox, found by its owner only
-//	x expires inbox-ID 0                    the owner of an inbox, ordered by expiry
-//	m expires inbox-ID 0 's' ^seq           summary of a message, the newest first
-//	m expires inbox-ID 0 'b' ^seq           its raw body
+//	x expires inbox-ID 0                    the partition and the owner of an inbox, ordered by expiry
+//	e partition inbox-ID 0                  an inbox whose expiry was changed
+//	m partition inbox-ID 0 's' ^seq         summary of a message, the newest first
+//	m partition inbox-ID 0 'b' ^seq         its raw body
 //	q day key-ID                            count of a key's messages on a day
 //
-// Messages are ordered by the expiry of their inbox: inboxes that expire at the same time are
-// neighbours, one range deletion removes them all, and whole files can be dropped.
+// The partition of an inbox is when it was to expire at first. Inboxes that expire at the same time are
+// neighbours, one range deletion removes their messages, and whole files can be dropped.
 const (
 	formatKey     = 'f'
 	keyPrefix     = 'k'
@@ -33,6 +35,7 @@ const (
 	addressPrefix = 'a'
 	inboxPrefix   = 'i'
 	expiryPrefix  = 'x'
+	movedPrefix   = 'e'
 	messagePrefix = 'm'
 	quotaPrefix   = 'q'
 
@@ -53,21 +56,31 @@ func ownerKey(keyID string) []byte { return append(prefixed(inboxPrefix, keyID),
 
 func inboxKey(keyID, id string) []byte { return append(append(ownerKey(keyID), id...), 0) }
 
-func expiryKey(expires time.Time, id string) []byte {
-	return append(append(timeKey(expiryPrefix, expires), id...), 0)
+func expiryKey(in service.Inbox) []byte {
+	return timeKey(expiryPrefix, in.ExpiresAt.UnixMilli(), in.ID)
 }
 
-func timeKey(prefix byte, t time.Time) []byte {
-	return binary.BigEndian.AppendUint64([]byte{prefix}, uint64(max(0, t.UnixMilli())))
-}
+// movedKey marks an inbox whose expiry was changed, after which its Partition is set.
+func movedKey(in service.Inbox) []byte { return timeKey(movedPrefix, in.Partition, in.ID) }
+
+// partition returns when an inbox was to expire at first.
+func partition(in service.Inbox) int64 { return cmp.Or(in.Partition, in.ExpiresAt.UnixMilli()) }
 
 // messagesKey returns the prefix of the keys of an inbox's messages.
-func messagesKey(expires time.Time, id string) []byte {
+func messagesKey(in service.Inbox) []byte { return timeKey(messagePrefix, partition(in), in.ID) }
+
+// timeKey leaves room for what messageKey appends.
+func timeKey(prefix byte, ms int64, id string) []byte {
 	k := make([]byte, 0, 1+8+len(id)+1+1+8)
-	k = append(k, messagePrefix)
-	k = binary.BigEndian.AppendUint64(k, uint64(max(0, expires.UnixMilli())))
+	k = append(k, prefix)
+	k = binary.BigEndian.AppendUint64(k, uint64(max(0, ms)))
 	k = append(k, id...)
 	return append(k, 0)
+}
+
+// encodeExpiry encodes what the end of an inbox needs.
+func encodeExpiry(in service.Inbox) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(in.Partition)), in.KeyID...)
 }
 
 // messageKey appends to messagesKey.
@@ -132,18 +145,25 @@ func (r *reader) string() string {
 	return s
 }
 
-// encodeInbox encodes the fields of an inbox that are not in its key.
+// encodeInbox encodes the fields of an inbox that are not in its key. Messages that arrive later are not
+// counted in it, see counted.
 func encodeInbox(in service.Inbox) []byte {
 	var w writer
 	w.time(in.CreatedAt)
 	w.time(in.ExpiresAt)
 	w.string(in.Address)
+	for _, n := range []int64{in.Partition, int64(in.Messages), int64(in.Last), int64(in.Version)} {
+		w.number(n)
+	}
 	return w
 }
 
 func decodeInbox(keyID, id string, value []byte) (service.Inbox, error) {
 	r := reader{b: value}
-	in := service.Inbox{ID: id, KeyID: keyID, CreatedAt: r.time(), ExpiresAt: r.time(), Address: r.string()}
+	in := service.Inbox{
+		ID: id, KeyID: keyID, CreatedAt: r.time(), ExpiresAt: r.time(), Address: r.string(),
+		Partition: r.number(), Messages: int(r.number()), Last: uint64(r.number()), Version: uint64(r.number()),
+	}
 	return in, r.err
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"time"
 
+	pebbledb "github.com/cockroachdb/pebble/v2"
+
 	"mayfly/service"
 )
 
@@ -33,7 +35,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 		of := inboxOf{in.KeyID, in.ID}
 		g.set(addressKey(in.Address), encodeAddress(of))
 		g.set(inboxKey(in.KeyID, in.ID), encodeInbox(in))
-		g.set(expiryKey(in.ExpiresAt, in.ID), []byte(in.KeyID))
+		g.set(expiryKey(in), encodeExpiry(in))
 		g.addresses[in.Address] = of
 		g.inboxes[of] = &inboxState{Inbox: in}
 		g.touched[in.KeyID] = true
@@ -67,24 +69,31 @@ func (s *Store) inbox(keyID, id string) (service.Inbox, error) {
 	if !isName(keyID) || !isName(id) {
 		return service.Inbox{}, errNotFound
 	}
-	value, err := s.get(inboxKey(keyID, id))
-	if err != nil {
-		return service.Inbox{}, err
-	}
-	in, err := decodeInbox(keyID, id, value)
-	if err != nil {
-		return in, s.readError(err)
-	}
-	return s.counted(in)
+	var in service.Inbox
+	err := s.read(func(v *pebbledb.Snapshot) error { // both as of one moment
+		value, err := getFrom(v, inboxKey(keyID, id))
+		if err == nil {
+			in, err = decodeInbox(keyID, id, value)
+		}
+		if err == nil {
+			in, err = counted(v, in)
+		}
+		return err
+	})
+	return in, err
 }
 
-// counted fills in the count and the version, which the newest message tells: since messages are
-// only removed with their inbox, its sequence number is the count.
-func (s *Store) counted(in service.Inbox) (service.Inbox, error) {
-	start := append(messagesKey(in.ExpiresAt, in.ID), summaryKind)
-	err := s.scan(context.Background(), start, after(start), func(key, value []byte) (bool, error) {
+// counted adds the messages that have arrived since the inbox was stored. The newest tells how many: one
+// that is removed has the inbox stored again.
+func counted(v *pebbledb.Snapshot, in service.Inbox) (service.Inbox, error) {
+	start := append(messagesKey(in), summaryKind)
+	err := scanFrom(context.Background(), v, start, after(start), func(key, value []byte) (bool, error) {
+		seq := seqOf(key)
+		if seq <= in.Last {
+			return false, nil
+		}
 		m, err := decodeMessage(value)
-		in.Messages, in.Version = int(seqOf(key)), messageVersion(m.ID)
+		in.Messages, in.Last, in.Version = in.Messages+int(seq-in.Last), seq, messageVersion(m.ID)
 		return false, err
 	})
 	return in, err
@@ -165,16 +174,11 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		if in.gone {
 			return errNotFound
 		}
-		messages := messagesKey(in.ExpiresAt, id)
-		if in.Messages > fewMessages {
-			g.deleteRange(messages, after(messages))
-		} else {
-			for seq := uint64(1); seq <= uint64(in.Messages); seq++ {
-				g.delete(messageKey(messages, summaryKind, seq))
-				g.delete(messageKey(messages, bodyKind, seq))
-			}
+		g.deleteMessages(in.Inbox)
+		g.delete(expiryKey(in.Inbox))
+		if in.Partition != 0 {
+			g.delete(movedKey(in.Inbox))
 		}
-		g.delete(expiryKey(in.ExpiresAt, id))
 		g.delete(inboxKey(keyID, id))
 		g.inboxes[of] = &inboxState{gone: true}
 		g.touched[keyID] = true
@@ -182,14 +186,41 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	})
 }
 
+// ExtendInbox implements service.Store. The messages stay where they are.
+func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires time.Time) (service.Inbox, error) {
+	var extended service.Inbox
+	err := s.commit(ctx, 0, func(g *group) error {
+		in, err := g.inbox(inboxOf{keyID, id})
+		if err != nil {
+			return err
+		}
+		if in.gone || !now.Before(in.ExpiresAt) {
+			return errNotFound
+		}
+		g.delete(expiryKey(in.Inbox))
+		in.Partition, in.ExpiresAt = partition(in.Inbox), expires
+		g.set(expiryKey(in.Inbox), encodeExpiry(in.Inbox))
+		g.set(movedKey(in.Inbox), nil)
+		g.update(in)
+		g.moved = true
+		extended = in.Inbox
+		return nil
+	})
+	return extended, err
+}
+
 // Sweep implements service.Store.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	var swept service.Swept
 	err := s.commit(ctx, 0, func(g *group) error {
+		if g.moved { // which cannot be read yet
+			swept.Next = now
+			return nil
+		}
 		var first, last []byte
 		prefix := []byte{expiryPrefix}
 		err := s.scan(ctx, prefix, after(prefix), func(key, value []byte) (bool, error) {
-			if len(key) < 1+8+1 {
+			if len(key) < 1+8+1 || len(value) < 8 {
 				return false, errValue
 			}
 			expires := time.UnixMilli(int64(binary.BigEndian.Uint64(key[1:]))).UTC()
@@ -202,24 +233,34 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 			}
 			last = append(last[:0], key...)
 			swept.Inboxes = append(swept.Inboxes, service.Inbox{
-				ID: string(key[9 : len(key)-1]), KeyID: string(value), ExpiresAt: expires,
+				ID: string(key[9 : len(key)-1]), KeyID: string(value[8:]), ExpiresAt: expires,
+				Partition: int64(binary.BigEndian.Uint64(value)),
 			})
 			return true, nil
 		})
 		if err != nil || first == nil {
 			return err
 		}
+		end := after(last)
+		partitions, err := s.partitions(ctx, first, end)
+		if err != nil {
+			return err
+		}
 		for _, in := range swept.Inboxes {
 			g.delete(inboxKey(in.KeyID, in.ID))
 			g.inboxes[inboxOf{in.KeyID, in.ID}] = &inboxState{gone: true}
 			g.touched[in.KeyID] = true
+			if in.Partition != 0 {
+				messages := messagesKey(in)
+				g.deleteRange(messages, after(messages))
+				g.delete(movedKey(in))
+			}
 		}
 		g.swept = true
-		// Messages are ordered like the expiry index, so those of the swept inboxes are one range.
-		end := after(last)
 		g.deleteRange(first, end)
-		first[0], end[0] = messagePrefix, messagePrefix
-		g.deleteRange(first, end)
+		for _, p := range partitions {
+			g.deleteRange(p.start, p.end)
+		}
 		if yesterday := service.DayOf(now) - 1; yesterday > g.store.quotaDay {
 			g.deleteRange(quotaDay(g.store.quotaDay), quotaDay(yesterday))
 			g.store.quotaDay = yesterday
@@ -227,4 +268,21 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 		return nil
 	})
 	return swept, err
+}
+
+type keyRange struct{ start, end []byte }
+
+// partitions returns where the messages of all inboxes in a range of the expiry index are, but for those
+// whose expiry was changed.
+func (s *Store) partitions(ctx context.Context, start, end []byte) ([]keyRange, error) {
+	prefixed := func(prefix byte, key []byte) []byte { return append([]byte{prefix}, key[1:]...) }
+	var list []keyRange
+	next := prefixed(messagePrefix, start)
+	err := s.scan(ctx, prefixed(movedPrefix, start), prefixed(movedPrefix, end), func(key, _ []byte) (bool, error) {
+		messages := prefixed(messagePrefix, key)
+		list = append(list, keyRange{next, messages})
+		next = after(messages)
+		return true, nil
+	})
+	return append(list, keyRange{next, prefixed(messagePrefix, end)}), err
 }

@@ -3,6 +3,7 @@ package pebble
 import (
 	"context"
 	"encoding/binary"
+	"math/rand/v2"
 
 	"mayfly/service"
 )
@@ -59,7 +60,7 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 var errOverQuota = &service.Error{Code: service.OverQuota, Message: "over the day's quota"}
 
 func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) {
-	seq := uint64(in.Messages) + 1
+	seq := in.Last + 1
 	n.ID = service.NewMessageID(seq)
 	m := service.Message{
 		Summary: service.Summary{
@@ -72,10 +73,66 @@ func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) 
 		},
 		To: n.To,
 	}
-	messages := messagesKey(in.ExpiresAt, in.ID)
+	messages := messagesKey(in.Inbox)
 	g.set(messageKey(messages, summaryKind, seq), encodeMessage(m))
 	g.set(messageKey(messages, bodyKind, seq), a.Raw)
-	in.Messages, in.Version = int(seq), messageVersion(m.ID)
+	in.Messages, in.Last, in.Version = in.Messages+1, seq, messageVersion(m.ID)
+	g.touched[in.KeyID] = true
+}
+
+// DeleteMessages implements service.Store.
+func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID string) error {
+	return s.commit(ctx, 0, func(g *group) error {
+		in, err := g.inbox(inboxOf{keyID, inboxID})
+		if err != nil {
+			return err
+		}
+		if in.gone {
+			return errNotFound
+		}
+		if messageID == "" {
+			g.deleteMessages(in.Inbox)
+			in.Messages = 0
+			g.removed[inboxID] = true
+		} else {
+			seq, _ := service.MessageSeq(messageID)
+			m, err := s.message(in.Inbox, seq)
+			if err == nil && (m.ID != messageID || g.removed[inboxID] || g.removed[messageID]) {
+				err = errNotFound
+			}
+			if err != nil {
+				return err
+			}
+			g.deleteMessage(messagesKey(in.Inbox), seq)
+			in.Messages--
+			g.removed[messageID] = true
+		}
+		g.update(in)
+		return nil
+	})
+}
+
+// deleteMessages removes all messages of an inbox.
+func (g *group) deleteMessages(in service.Inbox) {
+	messages := messagesKey(in)
+	if in.Last > fewMessages {
+		g.deleteRange(messages, after(messages))
+		return
+	}
+	for seq := uint64(1); seq <= in.Last; seq++ {
+		g.deleteMessage(messages, seq)
+	}
+}
+
+func (g *group) deleteMessage(messages []byte, seq uint64) {
+	g.delete(messageKey(messages, summaryKind, seq))
+	g.delete(messageKey(messages, bodyKind, seq))
+}
+
+// update stores an inbox that was changed otherwise than by a delivery.
+func (g *group) update(in *inboxState) {
+	in.Version = rand.Uint64()
+	g.set(inboxKey(in.KeyID, in.ID), encodeInbox(in.Inbox))
 	g.touched[in.KeyID] = true
 }
 
@@ -105,9 +162,8 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 	if before <= 1 || !isName(in.ID) {
 		return nil, nil
 	}
-	messages := messagesKey(in.ExpiresAt, in.ID)
-	start := messageKey(messages, summaryKind, before-1)
-	end := append(messagesKey(in.ExpiresAt, in.ID), summaryKind+1)
+	start := messageKey(messagesKey(in), summaryKind, before-1)
+	end := append(messagesKey(in), summaryKind+1)
 	size := min(uint64(in.Messages), before-1)
 	if limit > 0 {
 		size = min(size, uint64(limit))
@@ -133,7 +189,7 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 	if err != nil {
 		return m, err
 	}
-	m.Raw, err = s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), bodyKind, seq))
+	m.Raw, err = s.get(messageKey(messagesKey(in), bodyKind, seq))
 	return m, err
 }
 
@@ -141,7 +197,7 @@ func (s *Store) message(in service.Inbox, seq uint64) (service.Message, error) {
 	if !isName(in.ID) {
 		return service.Message{}, errNotFound
 	}
-	value, err := s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), summaryKind, seq))
+	value, err := s.get(messageKey(messagesKey(in), summaryKind, seq))
 	if err != nil {
 		return service.Message{}, err
 	}

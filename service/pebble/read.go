@@ -109,45 +109,51 @@ func (s *Store) recovered(p any) error {
 
 // get returns a copy of a value, or NotFound.
 func (s *Store) get(key []byte) (value []byte, err error) {
-	err = s.read(func(v *pebbledb.Snapshot) error {
-		found, closer, err := v.Get(key)
-		if err != nil {
-			return err
-		}
-		value = bytes.Clone(found)
-		return closer.Close()
+	err = s.read(func(v *pebbledb.Snapshot) (err error) {
+		value, err = getFrom(v, key)
+		return err
 	})
 	return value, err
+}
+
+func getFrom(v *pebbledb.Snapshot, key []byte) ([]byte, error) {
+	found, closer, err := v.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(found), closer.Close()
 }
 
 // scan calls visit for the keys from start up to but excluding end, in order, until it returns
 // false.
 func (s *Store) scan(ctx context.Context, start, end []byte, visit func(key, value []byte) (bool, error)) error {
-	return s.read(func(v *pebbledb.Snapshot) (err error) {
-		it, err := v.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
+	return s.read(func(v *pebbledb.Snapshot) error { return scanFrom(ctx, v, start, end, visit) })
+}
+
+func scanFrom(ctx context.Context, v *pebbledb.Snapshot, start, end []byte, visit func(key, value []byte) (bool, error)) (err error) {
+	it, err := v.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := it.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
 		if err != nil {
 			return err
 		}
-		defer func() {
-			if cerr := it.Close(); err == nil {
-				err = cerr
-			}
-		}()
-		for ok := it.First(); ok; ok = it.Next() {
-			value, err := it.ValueAndErr()
-			if err != nil {
-				return err
-			}
-			more, err := visit(it.Key(), value)
-			if err != nil || !more {
-				return err
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		more, err := visit(it.Key(), value)
+		if err != nil || !more {
+			return err
 		}
-		return nil
-	})
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) readError(err error) error {

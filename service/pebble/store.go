@@ -78,7 +78,7 @@ type Store struct {
 	cache        *pebbledb.Cache
 	written      chan struct{} // has an element if something was written recently
 	writing      chan struct{} // has an element while a group or the end of a log is written
-	removed      atomic.Bool   // an inbox was removed since the last tidying
+	removed      atomic.Bool   // an inbox or a message was removed since the last tidying
 	readPanic    atomic.Bool   // the database panicked in a read
 	damageSeldom rate.Sometimes
 
@@ -256,7 +256,7 @@ func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-const format = "1"
+const format = "2"
 
 // sizeOf returns the size in bytes of the disk that a folder is on, or 1 TiB if it is unknown.
 func sizeOf(disk vfs.FS, dir string) uint64 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -12,7 +13,7 @@ import (
 	"mayfly/service"
 )
 
-const inboxColumns = "i.id, i.key_id, i.address, i.created_at, i.expires_at, i.messages, i.version"
+const inboxColumns = "i.id, i.key_id, i.address, i.created_at, i.expires_at, i.slot, i.messages, i.last, i.version"
 
 // newVersion returns a version that is unique even if the database is restored from a backup.
 func newVersion() int64 { return rand.Int64() }
@@ -45,8 +46,8 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 		b.Queue(`INSERT INTO owners (key_id, version, day, emails, emails_before) VALUES ($1, $2, $3, 0, 0)
 			ON CONFLICT (key_id) DO UPDATE SET version = EXCLUDED.version`,
 			in.KeyID, newVersion(), int32(service.DayOf(in.CreatedAt)))
-		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, messages, version, slot)
-			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, 0, $6::bigint, $7::integer FROM owners o WHERE o.key_id = $1
+		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, messages, last, version, slot)
+			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, 0, 0, $6::bigint, $7::integer FROM owners o WHERE o.key_id = $1
 				AND NOT EXISTS (SELECT 1 FROM inboxes i WHERE i.key_id = $1 AND i.address = $3 AND i.expires_at > $4)`,
 			in.KeyID, in.ID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)),
 		).Exec(func(done pgconn.CommandTag) error {
@@ -216,10 +217,43 @@ func (s *Store) InboxesVersion(ctx context.Context, keyID string) (uint64, error
 func scanInbox(row pgx.CollectableRow) (service.Inbox, error) {
 	var in service.Inbox
 	var version int64
-	err := row.Scan(&in.ID, &in.KeyID, &in.Address, &in.CreatedAt, &in.ExpiresAt, &in.Messages, &version)
+	err := row.Scan(&in.ID, &in.KeyID, &in.Address, &in.CreatedAt, &in.ExpiresAt, &in.Partition, &in.Messages, &in.Last, &version)
 	in.CreatedAt, in.ExpiresAt, in.Version = in.CreatedAt.UTC(), in.ExpiresAt.UTC(), uint64(version)
 	return in, err
 }
+
+// ExtendInbox implements service.Store. The messages stay in their slot, see dropSlots.
+func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires time.Time) (service.Inbox, error) {
+	if !isName(keyID) || !isName(id) {
+		return service.Inbox{}, errNotFound
+	}
+	var extended []service.Inbox
+	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
+		b.Queue(lockOwner, keyID, newVersion())
+		b.Queue("UPDATE inboxes i SET expires_at = $4, version = $5 WHERE key_id = $1 AND id = $2 AND expires_at > $3 RETURNING "+inboxColumns,
+			keyID, id, now, expires, newVersion()).Query(func(rows pgx.Rows) (err error) {
+			extended, err = pgx.CollectRows(rows, scanInbox)
+			return err
+		})
+	})
+	if err != nil {
+		return service.Inbox{}, err
+	}
+	if len(extended) == 0 {
+		return service.Inbox{}, errNotFound
+	}
+	s.announcer.announce(id, keyID)
+	return extended[0], nil
+}
+
+const (
+	// lockOwner begins a change, see the package.
+	lockOwner = "UPDATE owners SET version = $2 WHERE key_id = $1"
+	// leaveMessages leaves the messages of an inbox for Sweep to remove.
+	leaveMessages = `INSERT INTO deleted (key_id, inbox_id, slot, messages, removed)
+		SELECT key_id, id, slot, last, 0 FROM inboxes WHERE key_id = $1 AND id = $2 AND last > 0
+		ON CONFLICT (key_id, inbox_id) DO UPDATE SET messages = EXCLUDED.messages`
+)
 
 // DeleteInbox implements service.Store. The messages can no longer be read, but are left for Sweep
 // to remove.
@@ -229,9 +263,8 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	}
 	var deleted int64
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
-		b.Queue("UPDATE owners SET version = $2 WHERE key_id = $1", keyID, newVersion()) // locks it
-		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, messages, removed)
-			SELECT key_id, id, slot, messages, 0 FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
+		b.Queue(lockOwner, keyID, newVersion())
+		b.Queue(leaveMessages, keyID, id)
 		b.Queue("DELETE FROM inboxes WHERE key_id = $1 AND id = $2", keyID, id).Exec(func(done pgconn.CommandTag) error {
 			deleted = done.RowsAffected()
 			return nil

@@ -19,7 +19,8 @@ const (
 	summaryColumns  = "m.id, m.sender, m.sender_name, m.subject, m.received_at, m.size"
 	selectSummaries = "SELECT " + summaryColumns + " FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4"
 	selectMessage   = "SELECT " + summaryColumns + ", m.recipient FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
-	selectBody      = "SELECT raw FROM bodies%s WHERE key_id = $1 AND inbox_id = $2 AND seq = $3"
+	selectBody      = "SELECT raw FROM bodies%s" + ofInbox + " AND seq = $3"
+	ofInbox         = " WHERE key_id = $1 AND inbox_id = $2"
 )
 
 // read reads what queue queues of an inbox, unless it is gone.
@@ -105,6 +106,58 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 		m.Raw, err = unpack(packed, m.Size)
 	}
 	return m, s.failure(ctx, s.pool, err)
+}
+
+// DeleteMessages implements service.Store. Of all messages the bodies, which can no longer be read, are left
+// for Sweep to remove.
+func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID string) error {
+	seq, ok := service.MessageSeq(messageID)
+	if messageID != "" && (!ok || !isName(messageID)) {
+		return errNotFound
+	}
+	in, err := s.Inbox(ctx, keyID, inboxID)
+	if err != nil {
+		return err
+	}
+	v, err := s.serverOf(ctx, keyID)
+	if err != nil {
+		return err
+	}
+	err = s.transact(ctx, v.pool, func(ctx context.Context, tx pgx.Tx) error {
+		change := func(sql string, args ...any) (int64, error) {
+			done, err := tx.Exec(ctx, sql, append([]any{keyID, inboxID}, args...)...)
+			return done.RowsAffected(), err
+		}
+		of, left := slotOf(in).suffix()+ofInbox, "0"
+		_, err := tx.Exec(ctx, lockOwner, keyID, newVersion())
+		if err == nil && messageID == "" {
+			if _, err = change(leaveMessages); err == nil {
+				_, err = change("DELETE FROM messages" + of)
+			}
+		} else if err == nil {
+			left = "messages - 1"
+			seq, found := int64(min(seq, math.MaxInt64)), int64(0)
+			found, err = change("DELETE FROM messages"+of+" AND seq = $3 AND id = $4", seq, messageID)
+			if err == nil && found == 0 {
+				err = errNotFound
+			}
+			if err == nil {
+				_, err = change("DELETE FROM bodies"+of+" AND seq = $3", seq)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		found, err := change("UPDATE inboxes SET messages = "+left+", version = $3 WHERE key_id = $1 AND id = $2", newVersion())
+		if err == nil && found == 0 {
+			err = errNotFound // deleted meanwhile
+		}
+		return err
+	})
+	if err == nil {
+		s.announcer.announce(inboxID, keyID)
+	}
+	return err
 }
 
 // The first byte of a stored body says how the rest is encoded.

@@ -31,8 +31,9 @@ CREATE TABLE inboxes (
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     slot       integer NOT NULL,           -- the partition of its messages
-    messages   bigint NOT NULL,            -- in it; the sequence number of the newest
-    version    bigint NOT NULL,            -- differs after each delivery
+    messages   bigint NOT NULL,            -- in it
+    last       bigint NOT NULL,            -- the sequence number of the newest it ever had
+    version    bigint NOT NULL,            -- differs after each change of it or its messages
     PRIMARY KEY (key_id, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX inboxes_by_address ON inboxes (key_id, address);
@@ -69,13 +70,13 @@ CREATE TABLE bodies (
 ) PARTITION BY LIST (slot);
 ALTER TABLE bodies ALTER COLUMN raw SET STORAGE EXTERNAL;
 
--- The partitions of messages and bodies, and when the last inbox in each has expired.
+-- The partitions of messages and bodies, and when the last inbox in each has expired, unless that was put off since.
 CREATE TABLE slots (
     slot    integer PRIMARY KEY,
     ends_at timestamptz NOT NULL
 );
 
--- Deleted inboxes whose messages are still to be removed, from sequence number removed + 1 on.
+-- Inboxes that were deleted or emptied and whose messages are still to be removed, from sequence number removed + 1 up to messages.
 CREATE TABLE deleted (
     key_id   text NOT NULL,
     inbox_id text NOT NULL,

@@ -358,6 +358,13 @@ func exercise(t *testing.T, s *Store, done func(what string)) {
 			_, _, err := s.Take(ctx, in.KeyID, 1000)
 			return err
 		})},
+		{"deleting a message", one(func(in service.Inbox) error {
+			return s.DeleteMessages(ctx, in.KeyID, in.ID, messages(t, s, in)[0].ID)
+		})},
+		{"emptying an inbox", one(func(in service.Inbox) error { return s.DeleteMessages(ctx, in.KeyID, in.ID, "") })},
+		{"extending an inbox", one(func(in service.Inbox) error {
+			return failure(s.ExtendInbox(ctx, in.KeyID, in.ID, day, day.Add(2*time.Hour)))
+		})},
 		{"deleting an inbox", one(func(in service.Inbox) error { return s.DeleteInbox(ctx, in.KeyID, in.ID) })},
 	} {
 		if err := kind.do(); err != nil {

@@ -21,8 +21,11 @@ type slot int32
 // maxHourly is the longest lifetime of inboxes in slots of an hour.
 const maxHourly = 24 * time.Hour
 
-// slotOf returns the slot of an inbox.
+// slotOf returns the slot of an inbox, which it keeps when its end changes.
 func slotOf(in service.Inbox) slot {
+	if in.Partition != 0 {
+		return slot(in.Partition)
+	}
 	seconds := in.ExpiresAt.Unix()
 	if in.ExpiresAt.Sub(in.CreatedAt) <= maxHourly {
 		return slot(seconds / 3600)
@@ -147,7 +150,8 @@ func (s *Store) createSlotsAhead(now time.Time) error {
 // processes differ.
 const dropAfter = time.Hour
 
-// dropSlots drops the tables of slots that were over at now and have no inbox left. It only blocks
+// dropSlots drops the tables of slots that were over at now and have no inbox left. Of a slot with inboxes
+// that were extended it removes the other messages, row by row, and puts off its end. It only blocks
 // what reads from such a slot. A slot that is in use for long, such as by a backup, is left for the
 // next time.
 func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time) error {
@@ -161,8 +165,12 @@ func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time
 	}
 	slots, err := query(ctx, s.pool, pgx.RowTo[slot], "SELECT slot FROM slots WHERE ends_at <= $1 ORDER BY ends_at", over)
 	for _, n := range slots {
-		s.slots.Delete(n)
-		if err = s.dropSlot(ctx, conn, n); err != nil {
+		kept, err2 := s.putOff(ctx, conn, n)
+		if err = err2; err == nil && !kept {
+			s.slots.Delete(n)
+			err = s.dropSlot(ctx, conn, n)
+		}
+		if err != nil {
 			err = fmt.Errorf("drop the tables of %s: %w", strings.TrimPrefix(n.suffix(), "_"), err)
 			break
 		}
@@ -171,6 +179,25 @@ func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time
 		return nil
 	}
 	return err
+}
+
+// putOff lets a slot end with the last of its inboxes, and removes the messages of others. It reports false
+// if there are no inboxes, whatever happens meanwhile: one that has expired is not extended.
+func (s *Store) putOff(ctx context.Context, conn *pgxpool.Conn, n slot) (kept bool, err error) {
+	var end *time.Time
+	err = conn.QueryRow(ctx, "SELECT max(expires_at) FROM inboxes WHERE slot = $1", int32(n)).Scan(&end)
+	if err != nil || end == nil {
+		return false, err
+	}
+	for _, parent := range partitioned {
+		_, err := conn.Exec(ctx, "DELETE FROM "+parent+n.suffix()+
+			" m WHERE NOT EXISTS (SELECT 1 FROM inboxes i WHERE i.key_id = m.key_id AND i.id = m.inbox_id)")
+		if err != nil {
+			return true, err
+		}
+	}
+	_, err = conn.Exec(ctx, "UPDATE slots SET ends_at = $2 WHERE slot = $1", int32(n), *end)
+	return true, err
 }
 
 // dropSlot drops the tables of a slot, or of what an interrupted call has left of them.

@@ -113,6 +113,33 @@ func TestSlotsInUseAreDroppedLater(t *testing.T) {
 	wantPartitions(t, s, 0)
 }
 
+// A slot with an inbox that was extended keeps the messages of that one alone.
+func TestSlotOfAnExtendedInboxIsDroppedLater(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, urls []string) {
+		s := open(t, urls[0], Options{})
+		short, in := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
+		for _, in := range []service.Inbox{short, in} {
+			check(t, deliver(t.Context(), s, in, "x"))
+		}
+		in, err := s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(48*time.Hour))
+		check(t, err)
+		for _, at := range []time.Time{slotOf(short).ends().Add(dropAfter), in.ExpiresAt.Add(-time.Second)} {
+			check(t, failure(s.Sweep(t.Context(), at, 100)))
+			for _, table := range partitioned {
+				if n := count(t, s, "SELECT count(*) FROM "+table); n != 1 {
+					t.Errorf("at %v, %d rows in %s, want the extended inbox's", at, n, table)
+				}
+			}
+			wantMessages(t, s, in, 1)
+		}
+		check(t, failure(s.Sweep(t.Context(), in.ExpiresAt.Add(dropAfter), 100)))
+		if n := count(t, s, "SELECT count(*) FROM slots"); n != 0 {
+			t.Errorf("%d slots are left", n)
+		}
+	})
+}
+
 func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{})
@@ -121,7 +148,7 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	// Enough for three batches, without the time that it would take to deliver them.
 	execute(t, s.pool, `INSERT INTO messages (key_id, inbox_id, slot, seq, id, sender, sender_name, subject, received_at, size, recipient)
 		SELECT $1, $2, $3, n, n::text, '', '', '', now(), 1, '' FROM generate_series(1, $4) n`, in.KeyID, in.ID, int32(slotOf(in)), in.Messages)
-	execute(t, s.pool, "UPDATE inboxes SET messages = $2 WHERE id = $1", in.ID, in.Messages)
+	execute(t, s.pool, "UPDATE inboxes SET messages = $2, last = $2 WHERE id = $1", in.ID, in.Messages)
 	check(t, deliver(t.Context(), s, keep, "x"))
 	check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
 	wantMessages(t, s, in, 0)

@@ -58,7 +58,8 @@ const (
 		emails_before = CASE WHEN day = $3 + 1 THEN emails_before + cardinality(array_positions($4::text[], key_id))
 			WHEN day >= $3 THEN emails_before WHEN day = $3 - 1 THEN emails ELSE 0 END
 		WHERE key_id`
-	countMessages = `UPDATE inboxes i SET version = $2, messages = messages + cardinality(array_positions($3::text[], id))
+	countMessages = `UPDATE inboxes i SET version = $2, messages = messages + cardinality(array_positions($3::text[], id)),
+		last = last + cardinality(array_positions($3::text[], id))
 		WHERE id = ANY($3) AND key_id`
 )
 
@@ -132,7 +133,7 @@ func (t *tally) refuse(gone map[*service.NewMessage]bool) bool {
 
 // write inserts the messages and commits.
 func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
-	left := make(map[keyed]int) // messages of inboxes that have no sequence number yet
+	left := make(map[keyed]uint64) // messages of inboxes that have no sequence number yet
 	for keyID, ids := range t.inboxIDs {
 		for _, id := range ids {
 			left[keyed{keyID, id}]++
@@ -143,8 +144,8 @@ func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
 		for _, m := range t.messages[d] {
 			in := t.inboxes[inboxFor(m)]
 			left[inboxFor(m)]--
-			seq := in.Messages - left[inboxFor(m)]
-			m.ID = service.NewMessageID(uint64(seq))
+			seq := in.Last - left[inboxFor(m)]
+			m.ID = service.NewMessageID(seq)
 			sum := service.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: d.Received, Size: d.size}
 			rows.add(in, int64(seq), service.Message{Summary: sum, To: m.To}, d.packed)
 		}

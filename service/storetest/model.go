@@ -57,7 +57,11 @@ type modelStore struct {
 
 type modelInbox struct {
 	service.Inbox
-	raw []string
+	raw []string // by sequence number less 1; "" if it is deleted
+}
+
+func (in *modelInbox) messages() []string {
+	return slices.DeleteFunc(slices.Clone(in.raw), func(raw string) bool { return raw == "" })
 }
 
 func (m *modelStore) step(t *testing.T) {
@@ -73,6 +77,10 @@ func (m *modelStore) step(t *testing.T) {
 		m.now = service.DayOf(m.now).End().Add(-time.Millisecond)
 	case n < 38:
 		m.sweep(t)
+	case n < 46:
+		m.deleteMessages(t)
+	case n < 52:
+		m.extend(t, keyID)
 	default:
 		m.append(t)
 	}
@@ -126,6 +134,39 @@ func (m *modelStore) delete(t *testing.T, keyID string) {
 	wantCode(t, m.DeleteInbox(t.Context(), keyID, in.ID), want)
 	if want == "" {
 		m.kill(in)
+	}
+}
+
+func (m *modelStore) deleteMessages(t *testing.T) {
+	in := m.pick()
+	if in == nil {
+		return
+	}
+	if all := list(t, m, in.Inbox); m.rand.IntN(4) > 0 && len(all) > 0 {
+		id := all[m.rand.IntN(len(all))].ID
+		must(t, m.DeleteMessages(t.Context(), in.KeyID, in.ID, id))
+		wantCode(t, m.DeleteMessages(t.Context(), in.KeyID, in.ID, id), service.NotFound)
+		seq, _ := service.MessageSeq(id)
+		in.raw[seq-1] = ""
+		return
+	}
+	must(t, m.DeleteMessages(t.Context(), in.KeyID, in.ID, ""))
+	clear(in.raw)
+}
+
+func (m *modelStore) extend(t *testing.T, keyID string) {
+	in := m.pick()
+	if in == nil {
+		return
+	}
+	want := service.Code("")
+	if in.KeyID != keyID || !m.now.Before(in.ExpiresAt) {
+		want = service.NotFound
+	}
+	got, err := m.ExtendInbox(t.Context(), keyID, in.ID, m.now, m.now.Add(time.Duration(1+m.rand.IntN(120))*time.Minute))
+	wantCode(t, err, want)
+	if want == "" {
+		in.Inbox = got
 	}
 }
 
@@ -252,13 +293,19 @@ func (m *modelStore) compare(t *testing.T) {
 	}
 	for _, in := range m.inboxes {
 		summaries := list(t, m, in.Inbox)
-		if len(summaries) != len(in.raw) {
-			t.Fatalf("%s has %d messages, want %d", in.ID, len(summaries), len(in.raw))
+		if want := in.messages(); len(summaries) != len(want) {
+			t.Fatalf("%s has %d messages, want %d", in.ID, len(summaries), len(want))
 		}
 		for i, raw := range in.raw {
 			got, err := m.Message(ctx, in.Inbox, uint64(i+1))
+			if raw == "" {
+				wantCode(t, err, service.NotFound)
+				continue
+			}
 			must(t, err)
-			if string(got.Raw) != raw || got.Summary != summaries[len(summaries)-1-i] {
+			oldest := summaries[len(summaries)-1]
+			summaries = summaries[:len(summaries)-1]
+			if string(got.Raw) != raw || got.Summary != oldest {
 				t.Fatalf("%s: message %d is %d bytes, want %d", in.ID, i+1, len(got.Raw), len(raw))
 			}
 		}

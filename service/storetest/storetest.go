@@ -46,6 +46,8 @@ func Run(t *testing.T, open Open) {
 		{"changes are seen", readConcurrent},
 		{"versions", versions},
 		{"deletion", deletion},
+		{"messages deleted", messagesDeleted},
+		{"extension", extension},
 		{"canceled", canceled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -140,7 +142,7 @@ func list(t *testing.T, s Store, in service.Inbox) []service.Summary {
 	t.Helper()
 	in, err := s.Inbox(t.Context(), in.KeyID, in.ID)
 	must(t, err)
-	all, err := s.Messages(t.Context(), in, uint64(in.Messages)+1, 0)
+	all, err := s.Messages(t.Context(), in, in.Last+1, 0)
 	must(t, err)
 	if len(all) != in.Messages {
 		t.Fatalf("inbox counts %d messages and lists %d", in.Messages, len(all))
@@ -612,6 +614,12 @@ func versions(t *testing.T, s Store) {
 		appendTo(t, s, "x", in)
 		check(fmt.Sprintf("message %d", i), true, true)
 	}
+	for i, id := range []string{list(t, s, in)[3].ID, list(t, s, in)[0].ID, ""} {
+		must(t, s.DeleteMessages(ctx, "key_a", in.ID, id))
+		check(fmt.Sprintf("deletion %d", i), true, true)
+	}
+	must(t, failure(s.ExtendInbox(ctx, "key_a", in.ID, epoch, epoch.Add(2*time.Hour))))
+	check("extended", true, true)
 	other := create(t, s, "key_a", "two@x.test")
 	check("another inbox", false, true)
 	appendTo(t, s, "x", other)
@@ -648,6 +656,107 @@ func deletion(t *testing.T, s Store) {
 		wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: to(in)}), service.NotFound)
 		if got := list(t, s, keep); len(got) != count {
 			t.Errorf("another inbox has %d messages left of %d", len(got), count)
+		}
+	}
+}
+
+// messagesDeleted checks what the model does not: callers that share a commit, and other inboxes.
+func messagesDeleted(t *testing.T, s Store) {
+	ctx := t.Context()
+	in, keep := create(t, s, "key_a", "one@x.test"), create(t, s, "key_a", "keep@x.test")
+	for range 40 {
+		appendTo(t, s, "x", in, keep)
+	}
+	all := list(t, s, in)
+	for _, id := range []string{"msg_none", "\x00", all[0].ID + "x", list(t, s, keep)[0].ID, service.NewMessageID(1), service.NewMessageID(1 << 62)} {
+		wantCode(t, s.DeleteMessages(ctx, "key_a", in.ID, id), service.NotFound)
+	}
+	for _, id := range []string{"", all[0].ID} {
+		wantCode(t, s.DeleteMessages(ctx, "key_b", in.ID, id), service.NotFound)
+		wantCode(t, s.DeleteMessages(ctx, "key_a", "inbox_none", id), service.NotFound)
+	}
+	if n := together(t, 8, service.NotFound, func(i int) error { return s.DeleteMessages(ctx, "key_a", in.ID, all[i%2].ID) }); n != 2 {
+		t.Errorf("2 messages were deleted %d times", n)
+	}
+	if got := list(t, s, in); !slices.Equal(got, all[2:]) {
+		t.Errorf("%d messages are left of 38", len(got))
+	}
+	// What arrives later is newer than what was deleted, and stays.
+	together(t, 8, "", func(i int) error {
+		if i%2 == 0 {
+			return s.DeleteMessages(ctx, "key_a", in.ID, "")
+		}
+		return nil
+	})
+	appendTo(t, s, "y", in)
+	must(t, failure(s.Sweep(ctx, epoch, 10)))
+	if got := list(t, s, in); len(got) != 1 || got[0].Size != 1 || !strings.HasSuffix(got[0].ID, "19") {
+		t.Errorf("after a message in an inbox that was emptied: %+v", got)
+	}
+	wantCode(t, failure(s.Message(ctx, in, 7)), service.NotFound)
+	if got := list(t, s, keep); len(got) != 40 {
+		t.Errorf("another inbox has %d messages of 40", len(got))
+	}
+	emails, err := s.EmailsToday(ctx, "key_a", service.DayOf(epoch))
+	must(t, err)
+	if emails != 81 {
+		t.Errorf("%d messages today, want 81", emails)
+	}
+	must(t, s.DeleteInbox(ctx, "key_a", in.ID))
+	wantCode(t, s.DeleteMessages(ctx, "key_a", in.ID, ""), service.NotFound)
+}
+
+// extension checks that what is swept, for days, is what has expired, wherever it was kept.
+func extension(t *testing.T, s Store) {
+	ctx := t.Context()
+	extend := func(in service.Inbox, at, life time.Duration) service.Inbox {
+		t.Helper()
+		got, err := s.ExtendInbox(ctx, in.KeyID, in.ID, epoch.Add(at), epoch.Add(at+life))
+		must(t, err)
+		in, err = s.Inbox(ctx, in.KeyID, in.ID)
+		must(t, err)
+		if in != got || !in.ExpiresAt.Equal(epoch.Add(at+life)) {
+			t.Errorf("extended to %+v, and got %+v", got, in)
+		}
+		return in
+	}
+	var all []service.Inbox
+	for i := range 6 {
+		all = append(all, create(t, s, "key_a", fmt.Sprintf("%d@x.test", i)))
+	}
+	appendTo(t, s, "before", all...)
+	all[1] = extend(all[1], 0, 72*time.Hour)
+	all[2] = extend(all[2], 0, time.Minute) // shorter
+	all[3] = extend(extend(all[3], 0, 26*time.Hour), 0, time.Hour)
+	all[4] = extend(extend(all[4], time.Minute, time.Hour), 50*time.Minute, 47*time.Hour)
+	must(t, s.DeleteInbox(ctx, "key_a", extend(all[5], 0, 72*time.Hour).ID))
+	appendTo(t, s, "after", all[:5]...)
+	for _, id := range []string{"inbox_none", "", all[5].ID, "\x00"} {
+		wantCode(t, failure(s.ExtendInbox(ctx, "key_a", id, epoch, epoch.Add(time.Hour))), service.NotFound)
+	}
+	wantCode(t, failure(s.ExtendInbox(ctx, "key_b", all[0].ID, epoch, epoch.Add(time.Hour))), service.NotFound)
+	wantCode(t, failure(s.ExtendInbox(ctx, "key_a", all[0].ID, epoch.Add(time.Hour), epoch.Add(2*time.Hour))), service.NotFound)
+	for hour := range 80 {
+		now := epoch.Add(time.Duration(hour) * time.Hour)
+		must(t, failure(s.Sweep(ctx, now, 100)))
+		for i, in := range all[:5] {
+			_, err := s.Inbox(ctx, "key_a", in.ID)
+			if !now.Before(in.ExpiresAt) {
+				wantCode(t, err, service.NotFound)
+				wantCode(t, failure(s.Message(ctx, in, 1)), service.NotFound)
+				continue
+			}
+			must(t, err)
+			if got := list(t, s, in); len(got) != 2 {
+				t.Fatalf("after %d hours inbox %d, which expires at %v, has %d messages", hour, i, in.ExpiresAt, len(got))
+			}
+			for seq, want := range []string{"before", "after"} {
+				m, err := s.Message(ctx, in, uint64(seq+1))
+				must(t, err)
+				if string(m.Raw) != want {
+					t.Errorf("message %d is %q", seq+1, m.Raw)
+				}
+			}
 		}
 	}
 }
