@@ -72,8 +72,13 @@ func getInbox(ctx context.Context, c *Client, k call) (Inbox, error) {
 // DeleteInbox deletes an inbox and all its messages, immediately and permanently. An inbox that is
 // gone when the call is retried counts as deleted.
 func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
-	const op = "delete the inbox"
-	a, err := c.do(ctx, call{op: op, method: http.MethodDelete, path: inboxPath(inboxID)})
+	k := call{op: "delete the inbox", method: http.MethodDelete, path: inboxPath(inboxID)}
+	a, err := c.do(ctx, k)
+	return deleted(k.op, a, err)
+}
+
+// deleted reads the answer to a deletion.
+func deleted(op string, a *answer, err error) error {
 	if err != nil || len(a.body) == 0 {
 		return err
 	}
@@ -83,6 +88,55 @@ func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
 	}
 	return err
 }
+
+// DeleteMessage deletes a message for good, an extension of the contract. One that is gone when the call
+// is retried counts as deleted. It fails with [ErrUnsupported] on a service that cannot.
+func (c *Client) DeleteMessage(ctx context.Context, inboxID, messageID string) error {
+	k := call{op: "delete the message", method: http.MethodDelete, path: messagePath(inboxID, messageID)}
+	a, err := c.extension(ctx, k, &c.features.deleteMessage, func() error { return failure(c.Message(ctx, inboxID, messageID)) })
+	return deleted(k.op, a, err)
+}
+
+// EmptyInbox deletes all messages of an inbox for good, an extension of the contract. It fails with
+// [ErrUnsupported] on a service that cannot.
+func (c *Client) EmptyInbox(ctx context.Context, inboxID string) error {
+	k := call{op: "empty the inbox", method: http.MethodDelete, path: inboxPath(inboxID, "messages")}
+	a, err := c.extension(ctx, k, &c.features.emptyInbox, func() error { return failure(c.Inbox(ctx, inboxID)) })
+	return deleted(k.op, a, err)
+}
+
+// ExtendInbox sets the end of an inbox to ttl from now, in whole seconds, sooner or later than it was, and
+// returns the inbox: an extension of the contract. It fails with [ErrUnsupported] on a service that cannot,
+// and with [ErrInvalid] if the plan does not allow that. It is not repeated after it may have been carried out.
+func (c *Client) ExtendInbox(ctx context.Context, inboxID string, ttl time.Duration) (i Inbox, err error) {
+	k := call{op: "extend the inbox", method: http.MethodPatch, path: inboxPath(inboxID), body: CreateInbox{TTL: int(ttl / time.Second)}}
+	a, err := c.extension(ctx, k, &c.features.extendInbox, func() error { return failure(c.Inbox(ctx, inboxID)) })
+	if err == nil {
+		i, err = decode[Inbox](k.op, a)
+	}
+	return i, err
+}
+
+// extension makes a call that is an extension of the contract, and learns whether the service has it. To a
+// service without, what is missing may be not the inbox or message but the path: get tells.
+func (c *Client) extension(ctx context.Context, k call, f *feature, get func() error) (*answer, error) {
+	if f.isAbsent() {
+		return nil, unsupported(k.op)
+	}
+	a, err := c.do(ctx, k)
+	e, refused := errors.AsType[*Error](err)
+	switch {
+	case err == nil:
+		f.present()
+	case refused && (e.absent() || e.Status == http.StatusNotFound && !f.isPresent() && get() == nil):
+		f.absent()
+		return nil, unsupported(k.op)
+	}
+	return a, err
+}
+
+// failure returns the error of a call whose result does not matter.
+func failure[T any](_ T, err error) error { return err }
 
 // Messages returns the complete list of the messages of an inbox, newest first.
 func (c *Client) Messages(ctx context.Context, inboxID string) (List, error) {

@@ -135,6 +135,51 @@ func TestExtensions(t *testing.T) {
 	if limit := c.Budget().Usage().Limit; limit != 300 {
 		t.Errorf("the budget is %d", limit)
 	}
+	messages := func() int {
+		t.Helper()
+		list, err := c.Messages(ctx, box.ID)
+		must(t, err)
+		return len(list.Messages)
+	}
+	// What is not there is told from what the service cannot do.
+	for name, call := range map[string]func() error{
+		"DeleteMessage": func() error { return c.DeleteMessage(ctx, box.ID, "msg_none") },
+		"EmptyInbox":    func() error { return c.EmptyInbox(ctx, "inbox_none") },
+		"ExtendInbox":   func() error { return failure(c.ExtendInbox(ctx, "inbox_none", time.Hour)) },
+	} {
+		if err := call(); !errors.Is(err, api.ErrNotFound) || errors.Is(err, api.ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := c.DeleteMessage(ctx, box.ID, list.Messages[1].ID); err != nil || messages() != 4 {
+		t.Errorf("DeleteMessage: %v, %d messages", err, messages())
+	}
+	if err := c.EmptyInbox(ctx, box.ID); err != nil || messages() != 0 {
+		t.Errorf("EmptyInbox: %v, %d messages", err, messages())
+	}
+	got, err := c.ExtendInbox(ctx, box.ID, 48*time.Hour)
+	if left := time.Until(got.ExpiresAt); err != nil || got.ID != box.ID || got.MessageCount == nil || left < 47*time.Hour || left > 48*time.Hour {
+		t.Errorf("ExtendInbox: %+v, %v", got, err)
+	}
+	wantError(t, failure(c.ExtendInbox(ctx, box.ID, time.Second)), api.ErrInvalid)
+}
+
+// A service that knows no such path may say so as it says that there is no such message.
+func TestUnknownPathIsNoMissingMessage(t *testing.T) {
+	server, _, box := inbox(t, apitest.Options{})
+	m, err := server.Deliver(box.Email, apitest.Mail{Subject: "x"})
+	must(t, err)
+	c := server.Client(api.Options{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := server.Transport().RoundTrip(r)
+		if err == nil && answer.StatusCode == http.StatusMethodNotAllowed {
+			answer.StatusCode = http.StatusNotFound
+		}
+		return answer, err
+	})})
+	wantError(t, c.DeleteMessage(t.Context(), box.ID, "msg_none"), api.ErrNotFound)
+	wantError(t, c.DeleteMessage(t.Context(), box.ID, m.ID), api.ErrUnsupported)
+	wantError(t, c.EmptyInbox(t.Context(), box.ID), api.ErrUnsupported)
+	wantError(t, failure(c.ExtendInbox(t.Context(), box.ID, time.Hour)), api.ErrUnsupported)
 }
 
 func TestNoExtensions(t *testing.T) {
@@ -161,6 +206,9 @@ func TestNoExtensions(t *testing.T) {
 			_, err := c.AttachmentContent(ctx, box.ID, ids[0], api.Attachment{URL: "https://elsewhere.example/"})
 			return err
 		},
+		"DeleteMessage": func() error { return c.DeleteMessage(ctx, box.ID, ids[0]) },
+		"EmptyInbox":    func() error { return c.EmptyInbox(ctx, box.ID) },
+		"ExtendInbox":   func() error { return failure(c.ExtendInbox(ctx, box.ID, time.Hour)) },
 	}
 	for name, call := range calls {
 		wantError(t, call(), api.ErrUnsupported)
@@ -232,6 +280,19 @@ func TestDeleteThatWasCarriedOutCountsAsDeleted(t *testing.T) {
 		server.Fail(apitest.CutAfter, 1)
 		if err := c.DeleteInbox(t.Context(), box.ID); err != nil || count(server, "DELETE") != 2 {
 			t.Errorf("DeleteInbox: %v", err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		server, c, box := inbox(t, apitest.Options{Extensions: true})
+		m, err := server.Deliver(box.Email, apitest.Mail{Subject: "x"})
+		must(t, err)
+		server.Fail(apitest.CutAfter, 1)
+		if err := c.DeleteMessage(t.Context(), box.ID, m.ID); err != nil || count(server, "DELETE") != 2 {
+			t.Errorf("DeleteMessage: %v", err)
+		}
+		server.Fail(apitest.CutAfter, 1)
+		if err := failure(c.ExtendInbox(t.Context(), box.ID, time.Hour)); !errors.Is(err, api.ErrUnavailable) || count(server, "PATCH") != 1 {
+			t.Errorf("ExtendInbox was made %d times: %v", count(server, "PATCH"), err)
 		}
 	})
 }

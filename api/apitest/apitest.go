@@ -41,8 +41,8 @@ type Options struct {
 	// RequestsPerMinute is the rate limit, over a sliding minute; 0 for none.
 	RequestsPerMinute int
 	// Extensions turns on what Mayfly's own service adds to the contract: long polls, entity tags,
-	// the list of inboxes, raw messages, the content of attachments, pages, and the header fields
-	// about the rate limit.
+	// the list of inboxes, raw messages, the content of attachments, pages, deleting messages, extending
+	// inboxes, and the header fields about the rate limit.
 	Extensions bool
 	// CatchAll makes an inbox for mail to an address that has none. It needs Extensions.
 	CatchAll bool
@@ -112,6 +112,9 @@ func New(o Options) *Server {
 	s.routes.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}", s.serveMessage)
 	if o.Extensions {
 		s.routes.HandleFunc("GET /v1/inboxes", s.serveInboxes)
+		s.routes.HandleFunc("PATCH /v1/inboxes/{inbox}", s.serveExtend)
+		s.routes.HandleFunc("DELETE /v1/inboxes/{inbox}/messages", s.serveDeleteMessages)
+		s.routes.HandleFunc("DELETE /v1/inboxes/{inbox}/messages/{message}", s.serveDeleteMessages)
 		s.routes.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}", s.serveAttachment)
 		s.routes.HandleFunc("POST /v1/inboxes/{inbox}/messages/{message}/release", s.serveRelease)
 	}
@@ -356,23 +359,9 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveCreate(w http.ResponseWriter, r *http.Request) {
-	var n api.CreateInbox
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
-	if err != nil {
-		writeError(w, http.StatusBadRequest, "the body cannot be read")
+	n, ok := readBody(w, r)
+	if !ok {
 		return
-	}
-	if len(body) > 0 {
-		if t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); t != "application/json" {
-			writeError(w, http.StatusBadRequest, "the body must be application/json")
-			return
-		}
-		d := json.NewDecoder(strings.NewReader(string(body)))
-		d.DisallowUnknownFields()
-		if d.Decode(&n) != nil || d.More() {
-			writeError(w, http.StatusBadRequest, "the body must be one object with domain, username and ttl")
-			return
-		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -383,6 +372,28 @@ func (s *Server) serveCreate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeJSON(w, http.StatusCreated, i)
+}
+
+// readBody answers 400 and returns false if the body is not one of a request.
+func readBody(w http.ResponseWriter, r *http.Request) (n api.CreateInbox, ok bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "the body cannot be read")
+		return n, false
+	}
+	if len(body) > 0 {
+		if t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); t != "application/json" {
+			writeError(w, http.StatusBadRequest, "the body must be application/json")
+			return n, false
+		}
+		d := json.NewDecoder(strings.NewReader(string(body)))
+		d.DisallowUnknownFields()
+		if d.Decode(&n) != nil || d.More() {
+			writeError(w, http.StatusBadRequest, "the body must be one object with domain, username and ttl")
+			return n, false
+		}
+	}
+	return n, true
 }
 
 // find answers 404 and returns nil if there is no such inbox.
@@ -410,6 +421,38 @@ func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {
 		s.delete(i.ID)
 		writeJSON(w, http.StatusOK, api.Deleted{Deleted: true})
 	}
+}
+
+func (s *Server) serveExtend(w http.ResponseWriter, r *http.Request) {
+	n, ok := readBody(w, r)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.find(w, r)
+	switch {
+	case i == nil:
+	case n != api.CreateInbox{TTL: n.TTL} || n.TTL < 60 || n.TTL > 30*24*3600:
+		writeError(w, http.StatusBadRequest, "ttl must be a whole number of seconds from 60 to 2592000")
+	default:
+		i.ExpiresAt = s.now().Add(time.Duration(n.TTL) * time.Second)
+		s.change(i)
+		writeJSON(w, http.StatusOK, i.got())
+	}
+}
+
+// serveDeleteMessages deletes one message, or all of an inbox.
+func (s *Server) serveDeleteMessages(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, id := s.find(w, r), r.PathValue("message")
+	if i == nil || id != "" && s.message(w, r) == nil {
+		return
+	}
+	i.messages = slices.DeleteFunc(i.messages, func(m message) bool { return id == "" || m.ID == id })
+	s.change(i)
+	writeJSON(w, http.StatusOK, api.Deleted{Deleted: true})
 }
 
 func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {

@@ -76,6 +76,17 @@ func writeSome(s *Store, out io.Writer) error {
 		}
 		fmt.Fprintln(out, "message", name, i)
 	}
+	if count > 0 && rand.IntN(2) == 0 {
+		all, err := s.Messages(ctx, in, uint64(count)+1, 0)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "removing", name, all[0].Subject)
+		if err := s.DeleteMessages(ctx, in.KeyID, in.ID, all[0].ID); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "removed", name)
+	}
 	if rand.IntN(3) == 0 {
 		fmt.Fprintln(out, "deleting", name)
 		if err := s.DeleteInbox(ctx, in.KeyID, in.ID); err != nil {
@@ -123,6 +134,8 @@ func TestKill(t *testing.T) {
 
 type acknowledgedInbox struct {
 	messages          []string
+	removing          string // a message, the newest
+	removed           bool
 	deleting, deleted bool
 }
 
@@ -137,6 +150,11 @@ func note(state map[string]*acknowledgedInbox, line string) {
 		state[f[1]] = &acknowledgedInbox{}
 	case f[0] == "message" && len(f) == 3:
 		in.messages = append(in.messages, f[2])
+	case f[0] == "removing" && len(f) == 3:
+		in.removing = f[2]
+	case f[0] == "removed":
+		in.removed = true
+		in.messages = slices.DeleteFunc(in.messages, func(m string) bool { return m == in.removing })
 	case f[0] == "deleting":
 		in.deleting = true
 	case f[0] == "deleted":
@@ -162,6 +180,13 @@ func check(t *testing.T, dir string, state map[string]*acknowledgedInbox) {
 		}
 		got := subjects(t, s, in)
 		slices.Reverse(got)
+		if want.removing != "" && !slices.Contains(got, want.removing) {
+			want.removed = true // and must stay so
+			want.messages = slices.DeleteFunc(want.messages, func(m string) bool { return m == want.removing })
+		}
+		if want.removed && slices.Contains(got, want.removing) {
+			t.Fatalf("the message %s that was deleted from inbox %s is back", want.removing, name)
+		}
 		if len(got) < len(want.messages) || !slices.Equal(got[:len(want.messages)], want.messages) {
 			t.Fatalf("inbox %s has messages %q, acknowledged were %q", name, got, want.messages)
 		}

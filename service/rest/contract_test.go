@@ -55,6 +55,62 @@ func TestInboxFromCreationToDeletion(t *testing.T) {
 	srv.wants(t, http.StatusNotFound, key, "DELETE", path, "")
 }
 
+// A deletion and another end are seen at once, by those who wait and by those who have a tag, and a message
+// that was read before is not there any more.
+func TestChangesOfAnInbox(t *testing.T) {
+	t.Parallel()
+	srv, key := newServerAndKey(t, service.Startup)
+	in := srv.newInbox(t, key)
+	for i := range 3 {
+		srv.deliver(t, in.Email, fmt.Sprintf("Subject: %d\r\n\r\n", i))
+	}
+	list := in.path() + "/messages"
+	all := get[messages](t, srv, key, list).Messages
+	get[map[string]any](t, srv, key, list+"/"+all[1].ID)
+	for _, step := range []struct {
+		method, path, body string
+		left               string
+	}{
+		{"DELETE", list + "/" + all[1].ID, "", "20"},
+		{"DELETE", list + "/" + all[0].ID, "", "0"},
+		{"PATCH", in.path(), `{"ttl":604800}`, "0"},
+		{"DELETE", list, "", ""},
+		{"DELETE", list, "", ""},
+		{"PATCH", in.path(), `{"ttl":60}`, ""},
+	} {
+		var waiting []<-chan answer
+		paths := []string{list, "/v1/inboxes"}
+		for _, path := range paths {
+			waiting = append(waiting, srv.longPoll(t, key, path, srv.call(t, key, "GET", path, "").header.Get("ETag")))
+		}
+		etag := srv.call(t, key, "GET", in.path(), "").header.Get("ETag")
+		a := srv.call(t, key, step.method, step.path, step.body)
+		now := srv.call(t, key, "GET", in.path(), "", "If-None-Match: "+etag)
+		if step.method == "PATCH" {
+			got := decode[map[string]any](t, a, http.StatusOK)
+			end, err := time.Parse(time.RFC3339, got["expires_at"].(string))
+			ttl := decode[map[string]float64](t, answer{status: http.StatusOK, body: step.body}, http.StatusOK)["ttl"]
+			if left := time.Until(end).Seconds(); err != nil || left > ttl || left < ttl-30 || a.body != now.body || a.header.Get("ETag") != now.header.Get("ETag") {
+				t.Errorf("%s: %s, and then %s", step.body, a.body, now.body)
+			}
+		} else if a.body != "{\"deleted\":true}\n" {
+			t.Errorf("%s %s: %d %s", step.method, step.path, a.status, a.body)
+		}
+		subjects := ""
+		for _, m := range decode[messages](t, <-waiting[0], http.StatusOK).Messages {
+			subjects += m.Subject
+		}
+		if counted := decode[map[string]any](t, now, http.StatusOK)["message_count"]; subjects != step.left || counted != float64(len(step.left)) {
+			t.Errorf("%s %s: left are %q, counted %v", step.method, step.path, subjects, counted)
+		}
+		if a := <-waiting[1]; a.status != http.StatusOK {
+			t.Errorf("%s %s: the list of inboxes answers %d", step.method, step.path, a.status)
+		}
+	}
+	srv.wants(t, http.StatusNotFound, key, "GET", list+"/"+all[1].ID, "")
+	srv.wants(t, http.StatusNotFound, key, "DELETE", list+"/"+all[1].ID, "")
+}
+
 func TestInboxDefaults(t *testing.T) {
 	t.Parallel()
 	srv, key := newServerAndKey(t, service.Dev)

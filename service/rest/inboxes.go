@@ -67,6 +67,29 @@ func (s *Server) getInbox(w *response, r *http.Request) error {
 	return w.sendJSON(http.StatusOK, inboxJSON(in))
 }
 
+// extendInbox sets when an inbox ends. Its lifetime is the one field, and has no default here.
+func (s *Server) extendInbox(w *response, r *http.Request) error {
+	fields, err := readObject(w, r)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if name != "ttl" {
+			return invalid("Unknown field %.50q; known is ttl", name)
+		}
+	}
+	ttl, err := secondsField("ttl", fields["ttl"])
+	if err != nil {
+		return err
+	}
+	in, err := s.service.ExtendInbox(r.Context(), w.key, r.PathValue("inbox"), ttl)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Etag", versionTag(in.Version))
+	return w.sendJSON(http.StatusOK, inboxJSON(in))
+}
+
 func (s *Server) deleteInbox(w *response, r *http.Request) error {
 	if err := s.service.DeleteInbox(r.Context(), w.key, r.PathValue("inbox")); err != nil {
 		return err

@@ -27,6 +27,8 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 		{"GET", ""},
 		{"HEAD", ""},
 		{"DELETE", ""},
+		{"DELETE", "/messages"},
+		{"DELETE", "/messages/" + message},
 		{"GET", "/messages"},
 		{"GET", "/messages?limit=1&after=" + message},
 		{"GET", "/messages/" + message},
@@ -44,6 +46,10 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 				t.Errorf("%s %s %v: %+v, but %+v for one that does not exist", test.method, test.path, fields, there, not)
 			}
 		}
+	}
+	there := srv.call(t, mine, "PATCH", in.path(), `{"ttl":600}`)
+	if not := srv.call(t, mine, "PATCH", never.path(), `{"ttl":600}`); there.status != http.StatusNotFound || there.body != not.body {
+		t.Errorf("PATCH: %+v, but %+v for one that does not exist", there, not)
 	}
 	if list := get[map[string]any](t, srv, mine, "/v1/inboxes"); list["total"] != 0.0 {
 		t.Errorf("inboxes %v", list)

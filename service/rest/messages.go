@@ -151,6 +151,14 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	return nil
 }
 
+// deleteMessages deletes the message that the path names, or else all of the inbox.
+func (s *Server) deleteMessages(w *response, r *http.Request) error {
+	if err := s.service.DeleteMessages(r.Context(), w.key, r.PathValue("inbox"), r.PathValue("message")); err != nil {
+		return err
+	}
+	return w.sendJSON(http.StatusOK, api.Deleted{Deleted: true})
+}
+
 func (s *Server) messageJSON(m service.Message) api.Message {
 	parsed := s.parse(m)
 	answer := api.Message{

@@ -46,6 +46,8 @@ type Service interface {
 	Inboxes(ctx context.Context, k service.Key) ([]service.Inbox, uint64, error)
 	InboxesVersion(ctx context.Context, k service.Key) (uint64, error)
 	DeleteInbox(ctx context.Context, k service.Key, id string) error
+	ExtendInbox(ctx context.Context, k service.Key, id string, ttl time.Duration) (service.Inbox, error)
+	DeleteMessages(ctx context.Context, k service.Key, inboxID, messageID string) error
 	WaitInboxes(ctx context.Context, k service.Key, version uint64) (changed bool, err error)
 	CatchesAll(k service.Key) bool
 	Domains() []string

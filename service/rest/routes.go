@@ -23,9 +23,9 @@ func (s *Server) newRoutes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for path, m := range map[string]methods{
 		"/v1/inboxes":                                                     {"GET": s.listInboxes, "POST": s.createInbox},
-		"/v1/inboxes/{inbox}":                                             {"GET": s.getInbox, "DELETE": s.deleteInbox},
-		"/v1/inboxes/{inbox}/messages":                                    {"GET": s.listMessages},
-		"/v1/inboxes/{inbox}/messages/{message}":                          {"GET": s.getMessage},
+		"/v1/inboxes/{inbox}":                                             {"GET": s.getInbox, "DELETE": s.deleteInbox, "PATCH": s.extendInbox},
+		"/v1/inboxes/{inbox}/messages":                                    {"GET": s.listMessages, "DELETE": s.deleteMessages},
+		"/v1/inboxes/{inbox}/messages/{message}":                          {"GET": s.getMessage, "DELETE": s.deleteMessages},
 		"/v1/inboxes/{inbox}/messages/{message}/release":                  {"POST": s.releaseMessage},
 		"/v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}": {"GET": s.getAttachment},
 		"/openapi.yaml":                                                   {"GET": s.description()},
