@@ -354,9 +354,11 @@ func TestWatchTellsEveryMessageOnce(t *testing.T) {
 		inbox := s.inbox("ada")
 		s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "before"})
 		ended := s.meanwhile("watch", inbox.Email)
+		const link = "https://acme.example/confirm?token=abc"
+		texts := map[string]string{"one": "Your verification code is 482913.", "two": "Confirm your e-mail address: " + link}
 		for _, subject := range []string{"one", "two", "three"} {
 			time.Sleep(2 * time.Minute)
-			s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", FromName: "Acme", Subject: subject})
+			s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", FromName: "Acme", Subject: subject, Text: texts[subject]})
 		}
 		time.Sleep(2 * time.Minute)
 		s.service.Delete(inbox.ID)
@@ -366,10 +368,10 @@ func TestWatchTellsEveryMessageOnce(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 		for i, want := range []string{
-			"arrived ada@apitest.example: “one”, from Acme <a@acme.example>", "arrived ada@apitest.example: “two”",
-			"arrived ada@apitest.example: “three”", "deleted ada@apitest.example",
+			"arrived ada@apitest.example: “one”, from Acme <a@acme.example> (msg_0003), code 482913\n", "arrived ada@apitest.example: “two”, from Acme <a@acme.example> (msg_0004), link " + link + "\n",
+			"arrived ada@apitest.example: “three”, from Acme <a@acme.example> (msg_0005)\n", "deleted ada@apitest.example",
 		} {
-			if !strings.Contains(lines[i], want) {
+			if !strings.Contains(lines[i]+"\n", want) {
 				t.Errorf("line %d is %q, want %q", i, lines[i], want)
 			}
 		}

@@ -24,11 +24,11 @@ func (a *app) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [INBOX...]",
 		Short: "Follow inboxes, one line per event",
-		Long: "Follow inboxes until interrupted, with one line per event: a message arrived, an inbox expired or was deleted, " +
+		Long: "Follow inboxes until interrupted, with one line per event: a message arrived, with its code and its link, an inbox expired or was deleted, " +
 			"the service failed or recovered. Without an INBOX, follow all inboxes, including new ones.",
 		Example: `mayfly watch
 mayfly watch quiet-otter brave-heron
-mayfly watch --json | jq -r .message.subject`,
+mayfly watch --json | jq -r '.code // empty'`,
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
 		RunE: a.connected(func(ctx context.Context, s *connection, args []string) error {
@@ -50,7 +50,7 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 			return err
 		}
 	}
-	f := &follower{app: a, json: asJSON, all: len(args) == 0, inboxes: map[string]*watched{}, failing: map[string]bool{}}
+	f := &follower{app: a, client: s.client, json: asJSON, all: len(args) == 0, inboxes: map[string]*watched{}, failing: map[string]bool{}}
 	ids := make([]string, len(inboxes))
 	for n, i := range inboxes {
 		ids[n] = i.ID
@@ -64,12 +64,13 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 		w.Add(id)
 	}
 	w.SetView(ids)
-	return watch.Follow(ctx, w, func(e watch.Event) (bool, error) { return f.onEvent(w, e) })
+	return watch.Follow(ctx, w, func(e watch.Event) (bool, error) { return f.onEvent(ctx, w, e) })
 }
 
 // follower prints the events of a watcher.
 type follower struct {
 	app     *app
+	client  *api.Client
 	json    bool
 	all     bool // also follow inboxes that appear
 	inboxes map[string]*watched
@@ -84,7 +85,7 @@ type watched struct {
 }
 
 // onEvent prints an event, and reports whether there is nothing left to follow. An error ends that, too.
-func (f *follower) onEvent(w *watch.Watcher, e watch.Event) (done bool, err error) {
+func (f *follower) onEvent(ctx context.Context, w *watch.Watcher, e watch.Event) (done bool, err error) {
 	i := f.inboxes[e.InboxID]
 	switch e.Kind {
 	case watch.Inboxes:
@@ -93,7 +94,7 @@ func (f *follower) onEvent(w *watch.Watcher, e watch.Event) (done bool, err erro
 		}
 	case watch.Listed, watch.Arrived:
 		if i != nil {
-			err = f.listed(i, e.Messages)
+			err = f.listed(ctx, i, e.Messages)
 		}
 	case watch.Gone:
 		if i == nil {
@@ -139,7 +140,7 @@ func (f *follower) add(w *watch.Watcher, list []api.Inbox) {
 }
 
 // listed prints the messages that are new, oldest first.
-func (f *follower) listed(i *watched, messages []api.Summary) error {
+func (f *follower) listed(ctx context.Context, i *watched, messages []api.Summary) error {
 	first := i.seen == nil
 	before := i.seen
 	i.seen = make(map[string]bool, len(messages))
@@ -148,7 +149,13 @@ func (f *follower) listed(i *watched, messages []api.Summary) error {
 		if before[m.ID] || first && !i.created {
 			continue
 		}
-		if err := f.write(event{name: "arrived", inbox: &i.inbox, message: &m}); err != nil {
+		e := event{name: "arrived", inbox: &i.inbox, message: &m}
+		if opened, err := message.FetchObject(ctx, f.client, i.inbox.ID, m.ID); err == nil { // else it is gone again, or the next event says why
+			code, _ := opened.Mail().Code()
+			link, _ := opened.Mail().Confirm()
+			e.code, e.link = code.Value, link.URL
+		}
+		if err := f.write(e); err != nil {
 			return err
 		}
 	}
@@ -161,8 +168,10 @@ type event struct {
 	at      time.Time
 	inbox   *api.Inbox   // nil for the whole service
 	message *api.Summary // of arrived
-	err     error        // of failed
-	retryAt time.Time    // of failed; zero when not known
+
+	code, link string    // of arrived; "" without one
+	err        error     // of failed
+	retryAt    time.Time // of failed; zero when not known
 }
 
 // MarshalJSON writes the objects of the API as they were received.
@@ -172,9 +181,11 @@ func (e event) MarshalJSON() ([]byte, error) {
 		At      string          `json:"at"`
 		Inbox   json.RawMessage `json:"inbox,omitempty"`
 		Message json.RawMessage `json:"message,omitempty"`
+		Code    string          `json:"code,omitempty"`
+		Link    string          `json:"link,omitempty"`
 		Error   string          `json:"error,omitempty"`
 		RetryAt string          `json:"retry_at,omitempty"`
-	}{Event: e.name, At: e.at.UTC().Format(api.TimeFormat)}
+	}{Event: e.name, At: e.at.UTC().Format(api.TimeFormat), Code: e.code, Link: e.link}
 	if e.inbox != nil {
 		object.Inbox = asReceived(e.inbox.Raw, *e.inbox)
 	}
@@ -198,6 +209,12 @@ func (e event) line() string {
 	line := e.at.Local().Format("15:04:05") + " " + e.name + " " + whose
 	if m := e.message; m != nil {
 		line += fmt.Sprintf(": %s, from %s (%s)", quoteSubject(m.Subject), message.Sender(m.FromName, m.From), render.Clean(m.ID))
+	}
+	if e.code != "" {
+		line += ", code " + render.Clean(e.code)
+	}
+	if e.link != "" {
+		line += ", link " + render.Clean(e.link)
 	}
 	if e.err != nil {
 		line += ": " + render.Clean(strings.Join(strings.Fields(e.err.Error()), " "))

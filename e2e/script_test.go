@@ -100,6 +100,8 @@ func TestWatchPrintsEvents(t *testing.T) {
 		Event   string
 		Inbox   struct{ ID, Email string }
 		Message struct{ ID, Subject string }
+
+		Code, Link string
 	}
 	// What is there when it starts is no event. It follows all inboxes once it has printed the
 	// first.
@@ -116,7 +118,7 @@ func TestWatchPrintsEvents(t *testing.T) {
 		}
 	})
 	var first event
-	if err := decoder.Decode(&first); err != nil || first.Inbox.Email != ready {
+	if err := decoder.Decode(&first); err != nil || first.Inbox.Email != ready || first.Code != "482913" || first.Link != "https://acme.example/confirm?token=abc" {
 		t.Errorf("%+v, %v", first, err)
 	}
 	close(following)
