@@ -22,7 +22,8 @@ func (a *app) keyCommand() *cobra.Command {
 		Use:   "key",
 		Short: "Manage the API key stored for a service",
 		Long: "Store the API key of a service in the keyring of the operating system, or in a file that only its owner can read. " +
-			"The environment variable MAYFLY_API_KEY overrides both. The local service needs no key.",
+			"The key serves every profile with the address of that service. The environment variable MAYFLY_API_KEY overrides both. " +
+			"The local service needs no key.",
 		Example: `mayfly key set --base-url https://api.example
 mayfly key set --profile work --file < key.txt
 mayfly key status`,
@@ -59,7 +60,7 @@ func (a *app) keySet() *cobra.Command {
 			if inFile {
 				where = keys.File
 			}
-			if err := a.keys().Set(cmd.Context(), p.keyID(), text, where); err != nil {
+			if err := a.keys().Set(cmd.Context(), p.baseURL, text, where); err != nil {
 				if !inFile {
 					return withNext(err, "`mayfly key set --file` stores it in a file instead")
 				}
@@ -168,7 +169,7 @@ func (a *app) keyRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			from, err := a.keys().Remove(cmd.Context(), p.keyID())
+			from, err := a.keys().Remove(cmd.Context(), p.baseURL)
 			if errors.Is(err, keys.ErrNone) {
 				return &failure{statusNotFound, fmt.Errorf("no API key is stored for %s", render.Clean(p.baseURL)), ""}
 			}

@@ -188,7 +188,7 @@ func (a *app) registry(p endpoint) *registry.Registry {
 func (a *app) keys() *keys.Store { return keys.New(a.configDir(), a.env.Getenv) }
 
 func (a *app) key(ctx context.Context, p endpoint) (keys.Key, error) {
-	key, err := a.keys().Resolve(ctx, p.keyID())
+	key, err := a.keys().Resolve(ctx, p.baseURL)
 	if errors.Is(err, keys.ErrNone) {
 		f := &failure{statusKey, fmt.Errorf("%w for %s", keys.ErrNone, render.Clean(p.baseURL)),
 			"run `mayfly key set" + p.flag() + "` or set MAYFLY_API_KEY"}
@@ -203,8 +203,6 @@ func (a *app) key(ctx context.Context, p endpoint) (keys.Key, error) {
 	}
 	return key, nil
 }
-
-func (p endpoint) keyID() keys.ID { return keys.ID{Profile: p.profile, BaseURL: p.baseURL} }
 
 // flag names the service on a command line.
 func (p endpoint) flag() string {

@@ -115,9 +115,15 @@ func TestKeysInAFile(t *testing.T) {
 	if got := s.does("key", "status"); !strings.Contains(got, "ends in "+apitest.Key[len(apitest.Key)-4:]) || !strings.Contains(got, "file") {
 		t.Errorf("key status printed %q", got)
 	}
-	s.does("key", "rm")
+	configure(t, s.environ, "[profiles.work]\nbase_url = '"+s.url+"/'\n")
+	s.does("ls", "--profile", "work")
+	s.does("key", "rm", "--profile", "work")
 	s.fails(statusNotFound, nil, "key", "rm")
 	s.fails(statusKey, []string{"no API key"}, "new")
+	if r := run(t, s.environ, apitest.Key, "key", "set", "--file", "--profile", "work"); r.status != 0 {
+		t.Errorf("key set --profile: %+v", r)
+	}
+	s.does("ls")
 
 	expectFailure(t, run(t, s.environ, "", "key", "set", "--file"), statusUsage, []string{"no key was given"}, []string{"key", "set"})
 	expectFailure(t, run(t, machine(t), "x", "key", "set", "--file"), statusUsage, []string{"the local service needs no key"}, []string{"key", "set"})

@@ -129,7 +129,7 @@ func (a *app) saveProfile(ctx context.Context, p session.Profile, key string) er
 	if key == "" {
 		return nil
 	}
-	err := a.keys().Set(ctx, keys.ID{Profile: p.Name, BaseURL: p.BaseURL}, key, keys.Keyring)
+	err := a.keys().Set(ctx, p.BaseURL, key, keys.Keyring)
 	if errors.Is(err, keys.ErrNoKeyring) {
 		return fmt.Errorf("%w: set %s, or mayfly key set --file --profile %s", keys.ErrNoKeyring, keys.Variable, p.Name)
 	}

@@ -2,8 +2,7 @@
 //
 // A key comes from the environment variable MAYFLY_API_KEY, else from the keyring of the operating
 // system, else from a file that only its owner can read, if the user asked for one when setting the
-// key. A stored key belongs to a profile and to the service it was set for, and is never returned for
-// another service.
+// key. A stored key belongs to the service at the base URL it was set for, and to all profiles of it.
 package keys
 
 import (
@@ -75,16 +74,8 @@ type Key struct {
 	Source string // for people, such as "the environment variable MAYFLY_API_KEY"
 }
 
-// ID says which key is meant: that of a profile for the service at a base URL.
-type ID struct {
-	Profile string
-	BaseURL string
-}
-
-func (id ID) name() string { return id.Profile + " " + normalBase(id.BaseURL) }
-
-// normalBase makes all ways to write a base URL one.
-func normalBase(base string) string {
+// serviceOf makes all ways to write a base URL one, under which the key of the service is stored.
+func serviceOf(base string) string {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil {
 		return strings.TrimSpace(base)
@@ -124,10 +115,10 @@ func New(dir string, getenv func(string) string) *Store {
 	return s
 }
 
-// Resolve returns the key of a profile for a service, within 3 s even when the keyring does not answer.
+// Resolve returns the key for the service at a base URL, within 3 s even when the keyring does not answer.
 // Without a key the error is [ErrNone], and
 // [ErrNoKeyring] if the keyring could not be asked.
-func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
+func (s *Store) Resolve(ctx context.Context, baseURL string) (Key, error) {
 	if value := s.getenv(Variable); strings.TrimSpace(value) != "" {
 		key, err := check(value)
 		if err != nil {
@@ -138,7 +129,7 @@ func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 	keyringErr := errNoBus
 	if s.keyring != nil {
 		var key string
-		key, keyringErr = s.ask(ctx, func(k keyring) (string, error) { return k.get(id.name()) })
+		key, keyringErr = s.ask(ctx, func(k keyring) (string, error) { return k.get(serviceOf(baseURL)) })
 		if keyringErr == nil {
 			if key, keyringErr = check(key); keyringErr == nil {
 				return Key{newSecret(key), "the keyring"}, nil
@@ -148,7 +139,7 @@ func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 			return Key{}, err
 		}
 	}
-	key, err := s.file.get(id)
+	key, err := s.file.get(serviceOf(baseURL))
 	if err == nil {
 		return Key{newSecret(key), "the file " + s.file.path()}, nil
 	}
@@ -158,36 +149,36 @@ func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 	return Key{}, err
 }
 
-// Set stores a key in p, replacing the one that was there.
-func (s *Store) Set(ctx context.Context, id ID, key string, p Place) error {
+// Set stores the key for the service at a base URL in p, replacing the one that was there.
+func (s *Store) Set(ctx context.Context, baseURL, key string, p Place) error {
 	key, err := check(key)
 	if err != nil {
 		return err
 	}
 	if p == File {
-		return s.file.set(id, key)
+		return s.file.set(serviceOf(baseURL), key)
 	}
 	if s.keyring == nil {
 		return errNoBus
 	}
-	_, err = s.ask(ctx, func(k keyring) (string, error) { return "", k.set(id.name(), key) })
+	_, err = s.ask(ctx, func(k keyring) (string, error) { return "", k.set(serviceOf(baseURL), key) })
 	return err
 }
 
 // Remove removes a key from the keyring and the file, and returns from which of them; [ErrNone] when it
 // was in neither.
-func (s *Store) Remove(ctx context.Context, id ID) ([]Place, error) {
+func (s *Store) Remove(ctx context.Context, baseURL string) ([]Place, error) {
 	var removed []Place
 	var failed error
 	if s.keyring != nil {
-		_, err := s.ask(ctx, func(k keyring) (string, error) { return "", k.remove(id.name()) })
+		_, err := s.ask(ctx, func(k keyring) (string, error) { return "", k.remove(serviceOf(baseURL)) })
 		if err == nil {
 			removed = append(removed, Keyring)
 		} else if !errors.Is(err, ErrNone) {
 			failed = err
 		}
 	}
-	switch err := s.file.remove(id); {
+	switch err := s.file.remove(serviceOf(baseURL)); {
 	case err == nil:
 		removed = append(removed, File)
 	case !errors.Is(err, ErrNone):

@@ -18,7 +18,7 @@ import (
 
 const key = "mf_0123456789abcdef"
 
-var id = ID{"default", "https://mail.example"}
+const service = "https://mail.example"
 
 // fakeKeyring is a keyring in memory.
 type fakeKeyring struct {
@@ -88,48 +88,47 @@ func TestOrder(t *testing.T) {
 	ctx := t.Context()
 	expect := func(secret, source string) {
 		t.Helper()
-		k, err := s.Resolve(ctx, id)
+		k, err := s.Resolve(ctx, service)
 		if err != nil || k.Secret.Reveal() != secret || !strings.Contains(k.Source, source) {
 			t.Errorf("%q from %q, %v; want %q from %s", k.Secret.Reveal(), k.Source, err, secret, source)
 		}
 	}
-	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) {
+	if _, err := s.Resolve(ctx, service); !errors.Is(err, ErrNone) {
 		t.Errorf("without a key: %v", err)
 	}
-	must(t, s.Set(ctx, id, key+"-file\n", File))
+	must(t, s.Set(ctx, service, key+"-file\n", File))
 	expect(key+"-file", "keys.json")
-	must(t, s.Set(ctx, id, "  "+key+"-keyring", Keyring))
+	must(t, s.Set(ctx, service, "  "+key+"-keyring", Keyring))
 	expect(key+"-keyring", "keyring")
 	environment[Variable] = key + "-environment\r\n"
 	expect(key+"-environment", Variable)
 	environment[Variable] = " \n"
 	expect(key+"-keyring", "keyring")
-	if removed, err := s.Remove(ctx, id); err != nil || len(removed) != 2 {
+	if removed, err := s.Remove(ctx, service); err != nil || len(removed) != 2 {
 		t.Errorf("Remove: %v, %v", removed, err)
 	}
-	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) {
+	if _, err := s.Resolve(ctx, service); !errors.Is(err, ErrNone) {
 		t.Errorf("after Remove: %v", err)
 	}
-	if _, err := s.Remove(ctx, id); !errors.Is(err, ErrNone) {
+	if _, err := s.Remove(ctx, service); !errors.Is(err, ErrNone) {
 		t.Errorf("Remove of nothing: %v", err)
 	}
 }
 
-func TestKeyBelongsToOneServiceAndProfile(t *testing.T) {
+func TestKeyBelongsToOneService(t *testing.T) {
 	for _, place := range []Place{Keyring, File} {
 		s := store(t, &fakeKeyring{keys: map[string]string{}}, nil)
-		must(t, s.Set(t.Context(), id, key, place))
+		must(t, s.Set(t.Context(), service, key, place))
 		for _, same := range []string{"https://mail.example/", "HTTPS://Mail.Example", "https://mail.example:443"} {
-			if k, err := s.Resolve(t.Context(), ID{"default", same}); err != nil || k.Secret.Reveal() != key {
+			if k, err := s.Resolve(t.Context(), same); err != nil || k.Secret.Reveal() != key {
 				t.Errorf("%s: %v", same, err)
 			}
 		}
-		for _, other := range []ID{
-			{"default", "https://mail.example.evil.example"}, {"default", "http://mail.example"}, {"default", "https://mail.example:8443"},
-			{"default", "https://mail.example/v2"}, {"other", "https://mail.example"}, {"default https://mail.example", ""}, {},
+		for _, other := range []string{
+			"https://mail.example.evil.example", "http://mail.example", "https://mail.example:8443", "https://mail.example/v2", "",
 		} {
 			if _, err := s.Resolve(t.Context(), other); !errors.Is(err, ErrNone) {
-				t.Errorf("%+v: %v", other, err)
+				t.Errorf("%q: %v", other, err)
 			}
 		}
 	}
@@ -139,14 +138,14 @@ func TestWhatIsNoKey(t *testing.T) {
 	s := store(t, &fakeKeyring{keys: map[string]string{}}, map[string]string{})
 	for _, bad := range []string{"", " \n", "a b", "a\x00b", "a\nb", "a\x1b[31m", "schlüssel-ä", strings.Repeat("a", 1001)} {
 		for _, place := range []Place{Keyring, File} {
-			err := s.Set(t.Context(), id, bad, place)
+			err := s.Set(t.Context(), service, bad, place)
 			if err == nil || strings.TrimSpace(bad) != "" && strings.Contains(err.Error(), bad) {
 				t.Errorf("%q: %v", bad, err)
 			}
 		}
 	}
 	s = store(t, nil, map[string]string{Variable: "a b"})
-	if _, err := s.Resolve(t.Context(), id); err == nil || !strings.Contains(err.Error(), Variable) {
+	if _, err := s.Resolve(t.Context(), service); err == nil || !strings.Contains(err.Error(), Variable) {
 		t.Errorf("environment: %v", err)
 	}
 }
@@ -157,21 +156,21 @@ func TestKeyringThatHangs(t *testing.T) {
 		defer close(k.hang)
 		s := store(t, k, nil)
 		began := time.Now()
-		_, err := s.Resolve(t.Context(), id)
+		_, err := s.Resolve(t.Context(), service)
 		if !errors.Is(err, ErrNone) || !errors.Is(err, ErrNoKeyring) || time.Since(began) != keyringTimeout {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
-		if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+		if err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
 			t.Errorf("Set: %v", err)
 		}
-		must(t, s.Set(t.Context(), id, key, File))
-		if k, err := s.Resolve(t.Context(), id); err != nil || k.Secret.Reveal() != key {
+		must(t, s.Set(t.Context(), service, key, File))
+		if k, err := s.Resolve(t.Context(), service); err != nil || k.Secret.Reveal() != key {
 			t.Errorf("the file behind it: %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		began = time.Now()
-		if _, err := s.Resolve(ctx, ID{}); !errors.Is(err, context.Canceled) || time.Since(began) != 0 {
+		if _, err := s.Resolve(ctx, ""); !errors.Is(err, context.Canceled) || time.Since(began) != 0 {
 			t.Errorf("interrupted: %v after %v", err, time.Since(began))
 		}
 	})
@@ -180,13 +179,13 @@ func TestKeyringThatHangs(t *testing.T) {
 func TestKeyringThatFails(t *testing.T) {
 	for why, k := range map[string]keyring{"it is locked": &fakeKeyring{err: errors.New("it is locked")}, "no session bus": nil} {
 		s := store(t, k, nil)
-		if _, err := s.Resolve(t.Context(), id); !errors.Is(err, ErrNone) || !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), why) {
+		if _, err := s.Resolve(t.Context(), service); !errors.Is(err, ErrNone) || !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), why) {
 			t.Errorf("Resolve: %v", err)
 		}
-		if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+		if err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
 			t.Errorf("Set: %v", err)
 		}
-		if _, err := s.Remove(t.Context(), id); !errors.Is(err, ErrNoKeyring) && k != nil {
+		if _, err := s.Remove(t.Context(), service); !errors.Is(err, ErrNoKeyring) && k != nil {
 			t.Errorf("Remove: %v", err)
 		}
 	}
@@ -194,7 +193,7 @@ func TestKeyringThatFails(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	s := store(t, nil, nil)
-	must(t, s.Set(t.Context(), id, key, File))
+	must(t, s.Set(t.Context(), service, key, File))
 	path := s.file.path()
 	if runtime.GOOS != "windows" {
 		for path, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
@@ -204,18 +203,20 @@ func TestFile(t *testing.T) {
 		}
 		for _, mode := range []os.FileMode{0o644, 0o640, 0o604, 0o660} {
 			must(t, os.Chmod(path, mode))
-			if _, err := s.Resolve(t.Context(), id); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+			if _, err := s.Resolve(t.Context(), service); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 				t.Errorf("mode %o: %v", mode, err)
 			}
 		}
 		must(t, os.Chmod(path, 0o600))
 	}
-	must(t, os.WriteFile(path, []byte(`{"keys":[{"key":"`+key), 0o600))
-	if _, err := s.Resolve(t.Context(), id); err == nil || !strings.Contains(err.Error(), "damaged") || strings.Contains(err.Error(), key) {
-		t.Errorf("damaged: %v", err)
-	}
-	if err := s.Set(t.Context(), id, key, File); err == nil {
-		t.Error("a damaged file is overwritten, with the keys that may be in it")
+	for _, damaged := range []string{`{"` + service + `":"` + key, "null", ""} {
+		must(t, os.WriteFile(path, []byte(damaged), 0o600))
+		if _, err := s.Resolve(t.Context(), service); err == nil || !strings.Contains(err.Error(), "damaged") || strings.Contains(err.Error(), key) {
+			t.Errorf("damaged: %v", err)
+		}
+		if err := s.Set(t.Context(), service, key, File); err == nil {
+			t.Error("a damaged file is overwritten, with the keys that may be in it")
+		}
 	}
 }
 
@@ -224,15 +225,15 @@ func TestFileOfSeveralWriters(t *testing.T) {
 	var writers sync.WaitGroup
 	for n := range 20 {
 		writers.Go(func() {
-			if err := s.Set(t.Context(), ID{fmt.Sprint(n), "https://mail.example"}, key+fmt.Sprint(n), File); err != nil {
+			if err := s.Set(t.Context(), fmt.Sprint(service, "/", n), key+fmt.Sprint(n), File); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	writers.Wait()
 	for n := range 20 {
-		if k, err := s.Resolve(t.Context(), ID{fmt.Sprint(n), "https://mail.example"}); err != nil || k.Secret.Reveal() != key+fmt.Sprint(n) {
-			t.Errorf("profile %d: %v", n, err)
+		if k, err := s.Resolve(t.Context(), fmt.Sprint(service, "/", n)); err != nil || k.Secret.Reveal() != key+fmt.Sprint(n) {
+			t.Errorf("service %d: %v", n, err)
 		}
 	}
 }

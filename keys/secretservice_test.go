@@ -50,25 +50,25 @@ func TestSecretService(t *testing.T) {
 		t.Fatal("the keyring is not used")
 	}
 	ctx := t.Context()
-	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) || errors.Is(err, ErrNoKeyring) {
+	if _, err := s.Resolve(ctx, service); !errors.Is(err, ErrNone) || errors.Is(err, ErrNoKeyring) {
 		t.Fatalf("before Set: %v", err)
 	}
 	if err := s.TryKeyring(ctx); err != nil {
 		t.Errorf("TryKeyring: %v", err)
 	}
 	for _, value := range []string{key, key + "-changed"} {
-		must(t, s.Set(ctx, id, value, Keyring))
-		if k, err := s.Resolve(ctx, id); err != nil || k.Secret.Reveal() != value || k.Source != "the keyring" {
+		must(t, s.Set(ctx, service, value, Keyring))
+		if k, err := s.Resolve(ctx, service); err != nil || k.Secret.Reveal() != value || k.Source != "the keyring" {
 			t.Errorf("Resolve: %v, %v", k, err)
 		}
 	}
-	if _, err := s.Resolve(ctx, ID{id.Profile, "https://elsewhere.example"}); !errors.Is(err, ErrNone) {
+	if _, err := s.Resolve(ctx, "https://elsewhere.example"); !errors.Is(err, ErrNone) {
 		t.Errorf("for another service: %v", err)
 	}
-	if removed, err := s.Remove(ctx, id); err != nil || len(removed) != 1 || removed[0] != Keyring {
+	if removed, err := s.Remove(ctx, service); err != nil || len(removed) != 1 || removed[0] != Keyring {
 		t.Errorf("Remove: %v, %v", removed, err)
 	}
-	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) {
+	if _, err := s.Resolve(ctx, service); !errors.Is(err, ErrNone) {
 		t.Errorf("after Remove: %v", err)
 	}
 }
@@ -84,12 +84,12 @@ func expectNoKeyring(t *testing.T, why string) {
 		t.Errorf("TryKeyring: %v, want %q", err, why)
 	}
 	began := time.Now()
-	if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+	if err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
 		t.Errorf("Set: %v", err)
 	} else {
 		t.Log(err)
 	}
-	if _, err := s.Resolve(t.Context(), id); !errors.Is(err, ErrNone) {
+	if _, err := s.Resolve(t.Context(), service); !errors.Is(err, ErrNone) {
 		t.Errorf("Resolve: %v", err)
 	} else {
 		t.Log(err)
