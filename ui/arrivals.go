@@ -69,9 +69,10 @@ func (a *app) arrived(mail []*store.Message) tea.Cmd {
 }
 
 // saidElsewhere says what came to inboxes that are not listed, n messages, with the code of the newest once it is read.
+// It is "" once the user has gone there.
 func (a *app) saidElsewhere(n int) string {
 	m := a.elsewhere
-	if m == nil {
+	if m == nil || a.messages.Lists(m.InboxID) {
 		return ""
 	}
 	text := "Mail"

@@ -328,3 +328,23 @@ func TestUnreadSurvivesARestart(t *testing.T) {
 		})
 	}
 }
+
+// The list begins where the newest unread mail is, until the user has chosen another inbox. From then on, what
+// comes elsewhere is said with its code, and a key goes there.
+func TestTheNewestUnreadMail(t *testing.T) {
+	play(t, with(func(h *harness) {
+		two(h)
+		h.mail(adas, plain("Early"))
+	}), func(h *harness) {
+		h.selected("Early")
+		h.press("h", "k")
+		h.selected("bob")
+		h.deliver(adas, coded("Acme", "222222", 0))
+		h.see("222222 for ada: ", ". goes there")
+		h.press(".")
+		h.selected("Acme")
+		h.dontSee("goes there")
+		h.press(".")
+		h.see("No message is unread")
+	})
+}
