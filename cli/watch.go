@@ -57,7 +57,11 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 		f.inboxes[i.ID] = &watched{inbox: i}
 	}
 	if term.Is(a.env.Stderr) {
-		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c stops\n", english.Plural(len(ids), "inbox", "inboxes"))
+		at := ""
+		if smtp := a.smtp(s); smtp != "" {
+			at = " at SMTP " + smtp
+		}
+		fmt.Fprintf(a.env.Stderr, "following %s%s; ctrl+c stops\n", english.Plural(len(ids), "inbox", "inboxes"), at)
 	}
 	w := watch.New(s.client, watch.Options{NoInboxes: !f.all})
 	for _, id := range ids {

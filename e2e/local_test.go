@@ -226,7 +226,7 @@ func TestTwoUsersOfAMachine(t *testing.T) {
 	ada, bob := newMachine(t), newMachine(t)
 	smtp, http := ada.useFreePorts()
 	ada.mustRun("up")
-	bob.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", smtp, http))
+	bob.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n[ui]\nmouse = 5\n", smtp, http))
 	address := ada.mustRun("new")
 	_, stderr, _ := bob.run("up")
 	moved := bob.localService().SMTPAddr
@@ -248,10 +248,10 @@ func TestTwoUsersOfAMachine(t *testing.T) {
 		t.Errorf("new says %q", stderr)
 	}
 	bob.fails(5, "SMTP "+note, "wait", "--timeout", "10ms")
-	if got := bob.mustRun("doctor"); !strings.Contains(got, "SMTP "+note) {
+	if got, _, _ := bob.run("doctor"); !strings.Contains(got, "SMTP "+note) {
 		t.Errorf("doctor says %q", got)
 	}
-	bob.openApplication().waitFor("SMTP " + note)
+	bob.openApplication().waitFor("SMTP "+note, "config.toml:5: mouse takes true or false")
 	agent := bob.mcp(t)
 	for _, said := range []string{agent.session.InitializeResult().Instructions, "SMTP " + agent.call("create_inbox", nil)["smtp"]} {
 		if !strings.Contains(said, "SMTP "+note) {

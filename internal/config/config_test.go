@@ -283,6 +283,25 @@ func TestValidSettingsBesideAnInvalidOneAreUsed(t *testing.T) {
 	}
 }
 
+func TestComplaint(t *testing.T) {
+	const wrong = "config.toml:2: mouse takes true or false"
+	for _, c := range []struct {
+		file string
+		more []string
+		want string
+	}{
+		{"", nil, ""},
+		{"", []string{"another version"}, "another version"},
+		{"[ui]\nmouse = 5\n", nil, wrong},
+		{"[ui]\nmouse = 5\n", []string{"another version"}, wrong + " (and 1 more: see mayfly doctor)"},
+		{"[ui]\nmouse = 5\nfollow = 5\n", []string{"another version", "other addresses"}, wrong + " (and 3 more: see mayfly doctor)"},
+	} {
+		if got := Parse("config.toml", []byte(c.file), nil).Complaint(c.more...); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.file, c.more, got, c.want)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.toml")
