@@ -191,6 +191,12 @@ func (c *Client) Quota() (Quota, bool) {
 // to an address that no inbox has makes one, an extension of the contract.
 func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 
+// CannotDeleteMessages reports whether the service is known not to delete single messages,
+// CannotEmptyInboxes all of an inbox, CannotExtendInboxes not to change when one ends.
+func (c *Client) CannotDeleteMessages() bool { return c.features.deleteMessage.isAbsent() }
+func (c *Client) CannotEmptyInboxes() bool   { return c.features.emptyInbox.isAbsent() }
+func (c *Client) CannotExtendInboxes() bool  { return c.features.extendInbox.isAbsent() }
+
 // ServiceTime returns the time by the service's clock, as far as the Date of its last answer (RFC
 // 9110, 6.6.1) tells: up to a second late. Without one it is the time of this machine.
 func (c *Client) ServiceTime() time.Time {

@@ -73,51 +73,104 @@ func (s *Session) Forget(id string) tea.Cmd {
 	}
 }
 
-// Deleted is the outcome of deleting one inbox of several.
+// Deleted is the outcome of deleting one of several inboxes or messages, or of emptying one of several inboxes.
 type Deleted struct {
 	origin
-	ID     string
-	What   string   // the address, or how many inboxes
-	Rest   []string // still to be deleted
+	ID     string   // of the inbox
+	Keys   []string // of its messages that are gone, while it stays; nil if the inbox itself is
+	What   string   // the address or the subject, or how many
+	Rest   []deletion
 	Failed int
 	Total  int
 	Gone   bool // the service did not have it any more
 	Err    error
+	kind   *kind
 }
+
+// deletion is one of several to be made.
+type deletion struct {
+	inboxID string
+	keys    []string
+	do      func(context.Context) error
+}
+
+// kind is what deletions are, in words.
+type kind struct{ doing, done, failed, lacking string }
+
+var (
+	ofInboxes  = &kind{doing: "deleting", done: "deleted", failed: "inboxes could not be deleted"}
+	ofMessages = &kind{"deleting", "deleted", "messages could not be deleted", "this service cannot delete single messages"}
+	ofContents = &kind{"emptying", "emptied", "inboxes could not be emptied", "this service cannot empty inboxes"}
+)
 
 // Delete deletes the first of several inboxes; [Deleted.Next] goes on. What names them.
 func (s *Session) Delete(ids []string, what string) Request {
-	return Deleted{origin: origin{s}, What: what, Rest: ids, Total: len(ids)}.Next()
+	d := Deleted{origin: origin{s}, What: what, kind: ofInboxes}
+	for _, id := range ids {
+		d.Rest = append(d.Rest, deletion{id, nil, func(ctx context.Context) error { return s.Client.DeleteInbox(ctx, id) }})
+	}
+	return d.begin()
 }
 
-// Outcome says what was deleted; after the last of several inboxes, it sums up all of them. Retry
-// is the key that retries what failed.
+// DeleteMessages deletes the first of several messages, of any inboxes; [Deleted.Next] goes on.
+func (s *Session) DeleteMessages(messages []*store.Message, what string) Request {
+	d := Deleted{origin: origin{s}, What: what, kind: ofMessages}
+	for _, m := range messages {
+		inboxID, id := m.InboxID, m.ID
+		d.Rest = append(d.Rest, deletion{inboxID, []string{m.Key}, func(ctx context.Context) error { return s.Client.DeleteMessage(ctx, inboxID, id) }})
+	}
+	return d.begin()
+}
+
+// Empty deletes all messages of the first of several inboxes; [Deleted.Next] goes on. Its Keys are of those
+// known now: what arrives meanwhile may stay.
+func (s *Session) Empty(inboxes []*store.Inbox, what string) Request {
+	d := Deleted{origin: origin{s}, What: what, kind: ofContents}
+	for _, i := range inboxes {
+		id := i.ID
+		d.Rest = append(d.Rest, deletion{id, append([]string{}, i.Keys...), func(ctx context.Context) error { return s.Client.EmptyInbox(ctx, id) }})
+	}
+	return d.begin()
+}
+
+func (d Deleted) begin() Request {
+	d.Total = len(d.Rest)
+	return d.Next()
+}
+
+// Outcome says what was deleted; after the last of several, it sums up all of them. Retry is the key that
+// retries what failed.
 func (d Deleted) Outcome(retry string) host.Done {
 	switch {
+	case errors.Is(d.Err, api.ErrUnsupported):
+		return host.Done{Err: errors.New(d.kind.lacking)}
 	case d.Total == 1 && d.Err != nil:
 		return host.Done{Err: d.Err}
 	case d.Failed > 0:
-		return host.Done{Err: fmt.Errorf("%d of %d inboxes could not be deleted: %s tries again", d.Failed, d.Total, retry)}
-	case d.Total == 1 && d.Gone:
+		return host.Done{Err: fmt.Errorf("%d of %d %s: %s tries again", d.Failed, d.Total, d.kind.failed, retry)}
+	case d.Total == 1 && d.Gone && d.Keys == nil:
 		return host.Done{Text: d.What + " is off the list: it was already gone", EndMatters: true}
 	}
-	return host.Done{Text: "deleted " + d.What, EndMatters: d.Total == 1}
+	return host.Done{Text: d.kind.done + " " + d.What, EndMatters: d.Total == 1}
 }
 
-// Next deletes the next inbox.
+// Next makes the next deletion.
 func (d Deleted) Next() Request {
-	done := d.Total - len(d.Rest)
-	d.ID, d.Rest = d.Rest[0], d.Rest[1:]
+	done, next := d.Total-len(d.Rest), d.Rest[0]
+	d.ID, d.Keys, d.Rest = next.inboxID, next.keys, d.Rest[1:]
 	s := d.session
-	r := s.ask("deleting "+d.What, func(ctx context.Context) tea.Msg {
-		d.Err = s.Client.DeleteInbox(ctx, d.ID)
+	r := s.ask(d.kind.doing+" "+d.What, func(ctx context.Context) tea.Msg {
+		d.Err = next.do(ctx)
 		if d.Gone = errors.Is(d.Err, api.ErrNotFound); d.Gone {
 			d.Err = nil // as good as deleted
 		}
 		s.Watcher.Report(d.Err)
-		if d.Err != nil {
+		switch {
+		case errors.Is(d.Err, api.ErrUnsupported):
+			d.Rest = nil // nor are the others
+		case d.Err != nil:
 			d.Failed++
-		} else {
+		case d.Keys == nil:
 			_ = s.Registry.Remove(d.ID) // an entry too many is found gone the next time
 		}
 		return d
@@ -126,6 +179,29 @@ func (d Deleted) Next() Request {
 		r.Done, r.Total = done, d.Total
 	}
 	return r
+}
+
+// Extended is the outcome of setting when an inbox ends.
+type Extended struct {
+	origin
+	Inbox api.Inbox // as it is now; its ID without an answer, too
+	Err   error
+}
+
+// Extend sets the end of an inbox to ttl from now.
+func (s *Session) Extend(inboxID string, ttl time.Duration) Request {
+	return s.ask("extending the inbox", func(ctx context.Context) tea.Msg {
+		i, err := s.Client.ExtendInbox(ctx, inboxID, ttl)
+		s.Watcher.Report(err)
+		switch {
+		case err == nil:
+			_ = s.Registry.Put(registry.Of(i)) // if it fails, the next run may not list it
+		case errors.Is(err, api.ErrUnsupported):
+			err = errors.New("this service cannot extend inboxes")
+		}
+		i.ID = inboxID
+		return Extended{origin{s}, i, err}
+	})
 }
 
 // sampleTimeout bounds sending one sample mail.

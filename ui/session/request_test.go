@@ -107,16 +107,52 @@ func TestDeletingOneAfterTheOther(t *testing.T) {
 	})
 }
 
+func TestMessagesLessAndMoreTime(t *testing.T) {
+	for _, extensions := range []bool{true, false} {
+		ask(t, apitest.Options{Extensions: extensions}, func(s *Session, server *apitest.Server, _ string) {
+			rows := []*store.Message{deliver(t, server, apitest.Mail{Subject: "a"}), deliver(t, server, apitest.Mail{Subject: "b"})}
+			left := func(m *store.Message) int {
+				list, err := s.Client.Messages(t.Context(), m.InboxID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(list.Messages)
+			}
+			deleted := do(s.DeleteMessages(rows[:1], "“a”")).(Deleted)
+			box := &store.Inbox{ID: rows[1].InboxID, Keys: []string{rows[1].Key}}
+			emptied := do(s.Empty([]*store.Inbox{box}, "the inbox")).(Deleted)
+			for n, d := range []Deleted{deleted, emptied} {
+				lacks := errors.Is(d.Err, api.ErrUnsupported)
+				if d.ID != rows[n].InboxID || !slices.Equal(d.Keys, []string{rows[n].Key}) || lacks == extensions || lacks != (left(rows[n]) == 1) {
+					t.Errorf("extensions %v: %d left after %+v", extensions, left(rows[n]), d)
+				}
+			}
+			if got := do(s.DeleteMessages(rows, "2 messages")).(Deleted); (len(got.Rest) == 1) != extensions || got.Gone != extensions || s.Client.CannotDeleteMessages() == extensions {
+				t.Errorf("extensions %v: once more %+v", extensions, got)
+			}
+			got := do(s.Extend(box.ID, 48*time.Hour)).(Extended)
+			if known, _ := s.Registry.List(); got.Inbox.ID != box.ID || (got.Err == nil) != extensions ||
+				extensions && (len(known) != 1 || time.Until(known[0].ExpiresAt) != 48*time.Hour || !got.Inbox.ExpiresAt.Equal(known[0].ExpiresAt)) {
+				t.Errorf("extensions %v: %+v, known are %+v", extensions, got, known)
+			}
+		})
+	}
+}
+
 func TestWhatIsSaidOfADeletion(t *testing.T) {
 	for _, c := range []struct {
 		d    Deleted
 		want string
 	}{
-		{Deleted{Total: 1, What: "ada@b.example"}, "deleted ada@b.example"},
-		{Deleted{Total: 1, What: "ada@b.example", Gone: true}, "ada@b.example is off the list: it was already gone"},
-		{Deleted{Total: 1, What: "ada@b.example", Failed: 1, Err: api.ErrForbidden}, "! " + api.ErrForbidden.Error()},
-		{Deleted{Total: 3, What: "3 inboxes", Gone: true}, "deleted 3 inboxes"},
-		{Deleted{Total: 3, What: "3 inboxes", Failed: 2}, "! 2 of 3 inboxes could not be deleted: D tries again"},
+		{Deleted{kind: ofInboxes, Total: 1, What: "ada@b.example"}, "deleted ada@b.example"},
+		{Deleted{kind: ofInboxes, Total: 1, What: "ada@b.example", Gone: true}, "ada@b.example is off the list: it was already gone"},
+		{Deleted{kind: ofInboxes, Total: 1, What: "ada@b.example", Failed: 1, Err: api.ErrForbidden}, "! " + api.ErrForbidden.Error()},
+		{Deleted{kind: ofInboxes, Total: 3, What: "3 inboxes", Gone: true}, "deleted 3 inboxes"},
+		{Deleted{kind: ofInboxes, Total: 3, What: "3 inboxes", Failed: 2}, "! 2 of 3 inboxes could not be deleted: D tries again"},
+		{Deleted{kind: ofMessages, Total: 3, What: "3 messages", Failed: 2}, "! 2 of 3 messages could not be deleted: D tries again"},
+		{Deleted{kind: ofMessages, Total: 1, What: "“Hello”", Gone: true, Keys: []string{"a"}}, "deleted “Hello”"},
+		{Deleted{kind: ofMessages, Total: 3, What: "3 messages", Err: api.ErrUnsupported}, "! this service cannot delete single messages"},
+		{Deleted{kind: ofContents, Total: 1, What: "ada@b.example", Keys: []string{}}, "emptied ada@b.example"},
 	} {
 		got := c.d.Outcome("D")
 		if got.Err != nil {

@@ -28,7 +28,7 @@ type Store struct {
 	Seen     map[string]registry.Seen // what an earlier run saw of each inbox, by its ID
 
 	started    time.Time
-	dropped    map[string]bool // inboxes deleted here, which a list under way may still contain
+	dropped    map[string]bool // IDs of inboxes and keys of messages deleted here, which a list under way may still contain
 	all        []string        // keys of the messages of every inbox, newest first
 	stale      bool            // all is out of date
 	reading    bool            // bodies are being read for a search
@@ -98,6 +98,24 @@ func (s *Store) Forget(id string) {
 	s.stale = true
 }
 
+// DropMessages removes messages that were deleted here, and ignores them in lists that still contain them.
+func (s *Store) DropMessages(keys ...string) {
+	of := map[*Inbox]bool{}
+	for _, key := range keys {
+		s.dropped[key] = true
+		if m := s.Messages[key]; m != nil {
+			of[s.Inboxes[m.InboxID]] = true
+			delete(s.Messages, key)
+		}
+	}
+	for i := range of {
+		i.Keys = slices.DeleteFunc(slices.Clone(i.Keys), func(key string) bool { return s.dropped[key] })
+		i.count(s.Messages)
+		s.Revision++
+		s.stale = true
+	}
+}
+
 // Prune removes the inboxes that have been gone for keepGone, except those to keep, and reports
 // whether there were any.
 func (s *Store) Prune(now time.Time, keep func(id string) bool) bool {
@@ -140,6 +158,9 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 	rows := make([]*Message, 0, len(messages))
 	for _, sum := range messages {
 		key := messageKey(i.ID, sum.ID)
+		if s.dropped[key] {
+			continue
+		}
 		m := s.Messages[key]
 		if m == nil {
 			m = newMessage(i.ID, key, sum)

@@ -75,6 +75,20 @@ func TestInboxesComeAndGo(t *testing.T) {
 	}
 }
 
+// A list that was on its way while a message was deleted does not bring it back.
+func TestDeletedMessagesAreGoneAtOnce(t *testing.T) {
+	s := New(start)
+	s.Put(inbox("a", 1), start)
+	s.Put(inbox("b", 2), start)
+	s.listed("a", start.Add(time.Minute), at("1", 1), at("2", 2), at("3", 3))
+	s.listed("b", start.Add(time.Minute), at("4", 4))
+	s.DropMessages(messageKey("a", "2"), messageKey("b", "4"), messageKey("b", "none"))
+	s.listed("a", start.Add(time.Minute), at("1", 1), at("2", 2), at("3", 3), at("5", 5))
+	if got := s.ids(All); got != "5 3 1" || s.ids("b") != "" || s.Inboxes["a"].Unread != 3 || s.Inboxes["b"].Unread != 0 || s.Keys("b") == nil {
+		t.Errorf("left are %s, unread %d and %d", got, s.Inboxes["a"].Unread, s.Inboxes["b"].Unread)
+	}
+}
+
 func TestInboxesThatAreGoneAreForgotten(t *testing.T) {
 	s := New(start)
 	for n, id := range []string{"gone", "kept", "here", "just"} {
