@@ -112,7 +112,7 @@ func TestMessagesLessAndMoreTime(t *testing.T) {
 		ask(t, apitest.Options{Extensions: extensions}, func(s *Session, server *apitest.Server, _ string) {
 			rows := []*store.Message{deliver(t, server, apitest.Mail{Subject: "a"}), deliver(t, server, apitest.Mail{Subject: "b"})}
 			left := func(m *store.Message) int {
-				list, err := s.Client.Messages(t.Context(), m.InboxID)
+				list, err := s.Client.Messages(s.ctx, m.InboxID)
 				if err != nil {
 					t.Fatal(err)
 				}
