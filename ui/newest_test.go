@@ -348,3 +348,43 @@ func TestTheNewestUnreadMail(t *testing.T) {
 		h.see("No message is unread")
 	})
 }
+
+func TestTwoApplicationsAgreeOnWhatIsUnread(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		one := newHarness(t, with(ada), dir)
+		two := newHarness(t, with(func(two *harness) { two.server = one.server }), dir)
+		agree := func(when string, unread int, on time.Duration) {
+			t.Helper()
+			for end := time.Now().Add(on); time.Now().Before(end); time.Sleep(25 * time.Millisecond) {
+				one.settle()
+				two.settle()
+			}
+			if a, b := one.app.store.Unread(), two.app.store.Unread(); a != unread || b != unread {
+				t.Errorf("%s: %d and %d are unread, want %d", when, a, b, unread)
+			}
+		}
+		agree("at the start", 0, 2*time.Second)
+		for n, from := range []string{"One", "Two", "Three"} {
+			one.mail(adas, plain(from))
+			agree("as mail arrives", n+1, 10*time.Second)
+		}
+		one.press("j")
+		agree("looked at two in one", 1, time.Second)
+		two.press("u")
+		agree("marked one unread in the other", 2, time.Second)
+		one.press("u")
+		two.press("u")
+		agree("marked in both at once", 2, time.Second)
+		three := newHarness(t, with(func(three *harness) { three.server = one.server }), dir)
+		three.wait(2 * time.Second)
+		agree("in a third", three.app.store.Unread(), time.Millisecond)
+		for _, h := range []*harness{two, three} {
+			h.cancel()
+			if err := h.app.close(); err != nil {
+				t.Error(err)
+			}
+		}
+		one.leave()
+	})
+}

@@ -88,7 +88,7 @@ func (a *app) onConnected(m session.Connected) tea.Cmd {
 func (a *app) begin(m session.Connected) tea.Cmd {
 	s := a.session()
 	a.store.ResetPrefetches()
-	a.store.Seen = m.Seen
+	a.store.Merge(m.Seen)
 	s.Watcher.SetFocused(!a.terminal.Blurred)
 	for _, i := range a.store.Inboxes {
 		i.Generation = s.Watcher.Add(i.ID)
@@ -130,6 +130,9 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 	switch m := msg.(type) {
 	case session.Events:
 		return a.onEvents(m)
+	case session.SeenChanged:
+		a.store.Merge(m.Seen())
+		return a.session().AwaitSeen
 	case session.Lost:
 		return a.connection.Lose(m, a.now)
 	case session.Created:

@@ -3,7 +3,7 @@
 // Each inbox is a file of its own, replaced as a whole and named by a hash, since IDs come from a
 // service. Any number of processes may write at once, and a damaged file costs one inbox. Beside it, with
 // suffixes of their own, are files with which of its messages were read, and which were delivered to
-// waits; only handing over takes a lock. A file's time of modification is when its content is over, so that
+// waits, both changed under a lock. A file's time of modification is when its content is over, so that
 // none has to be read to forget it.
 package registry
 
@@ -109,7 +109,7 @@ func (r *Registry) Inboxes(ctx context.Context, c *api.Client) (all []api.Inbox,
 // List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged
 // files are skipped.
 func (r *Registry) List() ([]Inbox, error) {
-	all, err := readAll[Inbox](r, suffix)
+	all, err := readAll[Inbox](r, suffix, func(fs.DirEntry) bool { return false })
 	if err != nil {
 		return nil, fmt.Errorf("list the known inboxes: %w", err)
 	}
@@ -120,8 +120,9 @@ func (r *Registry) List() ([]Inbox, error) {
 	return all, nil
 }
 
-// readAll returns what the files with a suffix hold, without those that are damaged, also with an error.
-func readAll[R record](r *Registry, suffix string) ([]R, error) {
+// readAll returns what the files with a suffix hold that are not to be skipped, without those that are damaged, also
+// with an error.
+func readAll[R record](r *Registry, suffix string, skip func(fs.DirEntry) bool) ([]R, error) {
 	entries, err := os.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -131,7 +132,7 @@ func readAll[R record](r *Registry, suffix string) ([]R, error) {
 	var all []R
 	var failed error
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) != suffix {
+		if filepath.Ext(entry.Name()) != suffix || skip(entry) {
 			continue
 		}
 		found, err := read[R](filepath.Join(r.dir, entry.Name()))

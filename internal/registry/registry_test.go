@@ -199,7 +199,7 @@ func TestDamagedFilesBesideAnInbox(t *testing.T) {
 		for _, path := range files(t, dir) {
 			must(t, os.WriteFile(path, []byte(content), 0o600))
 		}
-		if s, err := r.Seen(); err != nil || len(s) != 0 {
+		if s, err := r.SeenReader().Read(); err != nil || len(s) != 0 {
 			t.Errorf("%.20q is read as %+v, %v", content, s, err)
 		}
 		save(t, r, mails(3, func(int) bool { return true }))

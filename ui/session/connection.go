@@ -128,7 +128,7 @@ func (c *Connection) open(t Target, attempt uint64) Connected {
 	m.Session = newSession(c.ctx, service)
 	var failed error
 	m.Known, err = service.Registry.List()
-	if m.Seen, failed = service.Registry.Seen(); err != nil || failed != nil {
+	if m.Seen, failed = m.Session.seen.Read(); err != nil || failed != nil {
 		c.log.Warn("read the registry", "error", errors.Join(err, failed))
 	}
 	list, err := service.Client.Inboxes(c.ctx)
@@ -212,7 +212,7 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 		change = Other
 	}
 	c.log.Info("connected", "to", m.Session.Name, "after", now.Sub(c.state.since), "error", m.Err)
-	cmds := []tea.Cmd{c.owner.end(before), m.Session.Listen, m.Session.wait}
+	cmds := []tea.Cmd{c.owner.end(before), m.Session.Listen, m.Session.AwaitSeen, m.Session.wait}
 	switch {
 	case m.Session.Notice != "":
 		cmds = append(cmds, done(host.Done{Err: errors.New(m.Session.Notice)}))

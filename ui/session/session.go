@@ -55,8 +55,7 @@ type Service struct {
 	Answers func(context.Context) error
 }
 
-// Session is the use of a service: its watcher, and what saves which messages were seen. Their goroutines
-// end before close returns.
+// Session is the use of a service. Its goroutines end before close returns.
 type Session struct {
 	*Service
 	Watcher *watch.Watcher
@@ -70,17 +69,17 @@ type Session struct {
 	running sync.WaitGroup
 	inView  []string // as last passed to the watcher
 	unsaved unsaved
+	seen    *registry.SeenReader
 
 	samples int     // sample mails sent
 	refresh refresh // the one that is awaited
 }
 
 func newSession(ctx context.Context, service *Service) *Session {
-	s := &Session{Service: service, Watcher: watch.New(service.Client, watch.Options{}), unsaved: newUnsaved()}
+	s := &Session{Service: service, Watcher: watch.New(service.Client, watch.Options{}), unsaved: unsaved{changes: map[string]registry.Change{}}, seen: service.Registry.SeenReader()}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	// The error is the context's: failures of an inbox are events.
 	s.running.Go(func() { _ = s.Watcher.Run(s.ctx) })
-	s.running.Go(func() { s.unsaved.run(s.ctx, service.Registry) })
 	if service.Answers != nil {
 		s.running.Go(s.watchHeartbeat)
 	}
@@ -112,6 +111,7 @@ func (s *Session) watchHeartbeat() {
 func (s *Session) close() {
 	s.cancel()
 	s.running.Wait()
+	s.unsaved.save(s.Registry)
 	if s.Service.Close != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
@@ -315,25 +315,18 @@ func (s *sessions) close() {
 	s.open = nil
 }
 
-// saveDelay is how long changes of what was seen are gathered before they are saved.
-const saveDelay = time.Second
+// seenInterval is how often what was marked is saved, and what other applications saved is read: both within a second.
+const seenInterval = 400 * time.Millisecond
 
 // unsaved are changes of what was seen, by inbox ID, that the registry does not have yet.
 type unsaved struct {
 	mu      sync.Mutex
 	changes map[string]registry.Change
-	came    chan struct{} // holds one element after a change
-}
-
-func newUnsaved() unsaved {
-	return unsaved{changes: map[string]registry.Change{}, came: make(chan struct{}, 1)}
+	saving  sync.Mutex
 }
 
 // SaveSeen has changes saved in the background, at the latest when the session ends.
 func (s *Session) SaveSeen(changes []registry.Change) {
-	if len(changes) == 0 {
-		return
-	}
 	u := &s.unsaved
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -341,29 +334,12 @@ func (s *Session) SaveSeen(changes []registry.Change) {
 		maps.Copy(c.Marked, u.changes[c.InboxID].Marked)
 		u.changes[c.InboxID] = c
 	}
-	select {
-	case u.came <- struct{}{}:
-	default: // the one before has not been taken yet
-	}
-}
-
-// run saves changes until ctx ends, and then what is left.
-func (u *unsaved) run(ctx context.Context, r *registry.Registry) {
-	for ctx.Err() == nil {
-		select {
-		case <-u.came:
-			select {
-			case <-time.After(saveDelay):
-			case <-ctx.Done():
-			}
-		case <-ctx.Done():
-		}
-		u.save(r)
-	}
 }
 
 // save ignores failures: messages are unread again in the next run, or are not.
 func (u *unsaved) save(r *registry.Registry) {
+	u.saving.Lock()
+	defer u.saving.Unlock()
 	u.mu.Lock()
 	changes := u.changes
 	u.changes = map[string]registry.Change{}
@@ -371,4 +347,35 @@ func (u *unsaved) save(r *registry.Registry) {
 	for _, c := range changes {
 		_ = r.SaveSeen(c)
 	}
+}
+
+// SeenChanged is what was seen of inboxes, as this application or another one has saved it.
+type SeenChanged struct {
+	origin
+	seen map[string]registry.Seen
+}
+
+// AwaitSeen saves what was marked, and waits until what is saved has changed. It is started with the session, and
+// again after each [SeenChanged], and nowhere else.
+func (s *Session) AwaitSeen() tea.Msg {
+	for {
+		select {
+		case <-time.After(seenInterval):
+		case <-s.ctx.Done():
+			return nil
+		}
+		s.unsaved.save(s.Registry)
+		if seen, _ := s.seen.Read(); len(seen) > 0 { // what cannot be read was said when the session began
+			return SeenChanged{origin{s}, seen}
+		}
+	}
+}
+
+// Seen is what was seen of inboxes in which nothing was marked since: that is saved before it is read again.
+func (c SeenChanged) Seen() map[string]registry.Seen {
+	u := &c.session.unsaved
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	maps.DeleteFunc(c.seen, func(id string, _ registry.Seen) bool { _, marked := u.changes[id]; return marked })
+	return c.seen
 }

@@ -25,7 +25,7 @@ type Store struct {
 	Messages map[string]*Message // by key
 	Opened   Cache
 	Revision uint64                   // counts the changes of what a search sees
-	Seen     map[string]registry.Seen // what an earlier run saw of each inbox, by its ID
+	Seen     map[string]registry.Seen // what was seen of each inbox, by its ID
 
 	started    time.Time
 	dropped    map[string]bool // IDs of inboxes and keys of messages deleted here, which a list under way may still contain
@@ -42,6 +42,7 @@ func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
 		dropped: map[string]bool{}, prefetches: newPrefetches(), unsaved: map[string]map[string]bool{},
+		Seen: map[string]registry.Seen{},
 	}
 }
 
@@ -164,7 +165,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 		m := s.Messages[key]
 		if m == nil {
 			m = newMessage(i.ID, key, sum)
-			m.Unread = !first || s.Seen[i.ID].Unread(sum.ID, sum.ReceivedAt)
+			m.Unread = s.Seen[i.ID].Unread(sum.ID, sum.ReceivedAt)
 			if m.Unread && (!first || sum.ReceivedAt.After(s.started)) {
 				arrived = append(arrived, m)
 			}
@@ -191,6 +192,22 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 	s.stale = true
 	i.count(s.Messages)
 	return arrived
+}
+
+// Merge takes over what was seen of inboxes, as an application on this machine has saved it.
+func (s *Store) Merge(seen map[string]registry.Seen) {
+	for id, saved := range seen {
+		s.Seen[id] = saved
+		i := s.Inboxes[id]
+		if i == nil {
+			continue
+		}
+		for _, key := range i.Keys {
+			m := s.Messages[key]
+			m.Unread = saved.Unread(m.ID, m.Summary.ReceivedAt)
+		}
+		i.count(s.Messages)
+	}
 }
 
 // Unsaved returns what the user has marked since the last call.
