@@ -77,7 +77,7 @@ func TestMaxTTLOfPlans(t *testing.T) {
 func TestRandomAddress(t *testing.T) {
 	t.Parallel()
 	s, k := start(t, service.Enterprise, service.Options{})
-	want := regexp.MustCompile(`^[a-z]+-[a-z]+-[2-9b-z]{4}@x\.test$`)
+	want := regexp.MustCompile(`^[a-z]{3,5}-[a-z]{3,5}-[2-9b-z]{4}@x\.test$`)
 	id := regexp.MustCompile(`^inbox_[0-9a-v]{26}$`)
 	for range 50 {
 		in := create(t, s, k, "")
