@@ -49,7 +49,7 @@ func (a *app) hint(id, does string) string { return theme.Hint(a.theme, a.table.
 // waiting describes an empty inbox: how to send to it, and how long it has been waiting.
 func (a *app) waiting(i *store.Inbox, w int) []string {
 	th, conn := a.theme, a.session()
-	wait := theme.Waited(a.now.Sub(i.WaitingSince()))
+	wait := theme.Waited(a.now.Sub(i.Created))
 	var out []string
 	switch {
 	case conn.SMTPAddr == "":

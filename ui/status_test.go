@@ -171,7 +171,7 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"just started", "", func(a *app) { *a = *starting(t, now) }},
 		{"starting", "Starting…", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
 		{"waiting", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) {}},
-		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 5 s||y copies the address", func(a *app) { a.inboxes.Inbox().CopiedAt = now.Add(-5 * time.Second) }},
+		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) { a.inboxes.Inbox().CopiedAt = now.Add(-5 * time.Second) }},
 		{"with SMTP", "Send mail to it by SMTP h:25|Waiting for mail · 1 min||y copies the address||Point an application's SMTP settings|", func(a *app) { a.session().SMTPAddr, a.session().Local = "h:25", true }},
 		{"with a long address of SMTP", "Send mail to it by|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(a *app) { a.session().SMTPAddr = "[2001:db8:1234:5678::1]:2525" }},
 		{"with samples", "t sends a sample message", func(a *app) { a.table.byID("send-sample").Why = nil }},

@@ -21,7 +21,7 @@ type Message struct {
 	Sender, Address, Subject string      // Sender is the name, otherwise the address
 	Received                 time.Time
 	Unread                   bool
-	Delay                    time.Duration // from copying the address to arrival; 0 if unknown
+	Delay                    time.Duration // from copying the address to arrival, of the first message after that; else 0
 	Findings                 *Findings     // nil until the message was fetched
 	Words                    string        // what a filter matches, folded by [theme.Fold]
 
@@ -159,14 +159,13 @@ const (
 // Inbox is a listed inbox.
 type Inbox struct {
 	ID, Email, Label string
-	Created, Expires time.Time
-	Generation       uint64 // of its follower
+	Created, Expires time.Time // Created is when it was first listed, if the service does not say
+	Generation       uint64    // of its follower
 	State            State
 	Err              error
 	Paused           bool
-	CopiedAt         time.Time // when its address was last copied
+	CopiedAt         time.Time // when its address was last copied; zero once a message has arrived since
 	EndedAt          time.Time // when it was found to be gone
-	Since            time.Time // when it was first listed
 	Keys             []string  // of its messages, newest first; nil until the first list arrives
 	Unread           int
 }
@@ -192,15 +191,6 @@ func (i *Inbox) Domain() string {
 // Gone reports whether the inbox was deleted or has expired.
 func (i *Inbox) Gone(now time.Time) bool {
 	return i.State == Gone || !i.Expires.IsZero() && !now.Before(i.Expires)
-}
-
-// WaitingSince is when the wait for mail began: when the address was copied, otherwise when the
-// inbox was first listed.
-func (i *Inbox) WaitingSince() time.Time {
-	if i.CopiedAt.IsZero() {
-		return i.Since
-	}
-	return i.CopiedAt
 }
 
 func (i *Inbox) count(messages map[string]*Message) {

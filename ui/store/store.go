@@ -54,7 +54,10 @@ func (s *Store) Put(in api.Inbox, now time.Time) (*Inbox, bool) {
 	}
 	i, known := s.Inboxes[in.ID]
 	if !known {
-		i = &Inbox{ID: in.ID, Since: now, Created: in.CreatedAt}
+		i = &Inbox{ID: in.ID, Created: in.CreatedAt}
+		if i.Created.IsZero() {
+			i.Created = now
+		}
 		s.Inboxes[in.ID] = i
 		at, _ := slices.BinarySearchFunc(s.Order, i, func(id string, i *Inbox) int {
 			return i.Created.Compare(s.Inboxes[id].Created)
@@ -172,9 +175,6 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 			if m.Received.IsZero() {
 				m.Received = now
 			}
-			if m.Unread && !i.CopiedAt.IsZero() && now.After(i.CopiedAt) {
-				m.Delay = now.Sub(i.CopiedAt)
-			}
 			s.Messages[key] = m
 		}
 		if m.pass != s.pass { // a repeated ID is one message
@@ -191,6 +191,10 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 	s.Revision++
 	s.stale = true
 	i.count(s.Messages)
+	if len(arrived) > 0 && !i.CopiedAt.IsZero() && now.After(i.CopiedAt) {
+		oldest := slices.MinFunc(arrived, func(x, y *Message) int { return newestFirst(y, x) })
+		oldest.Delay, i.CopiedAt = now.Sub(i.CopiedAt), time.Time{}
+	}
 	return arrived
 }
 

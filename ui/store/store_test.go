@@ -51,7 +51,7 @@ func TestInboxesComeAndGo(t *testing.T) {
 			t.Fatalf("%s is not new", in.ID)
 		}
 	}
-	if i, isNew := s.Put(api.Inbox{ID: "b", Email: "new\x1b[31m@b.example", CreatedAt: start.Add(time.Hour)}, start.Add(time.Hour)); isNew || i.Email != "new@b.example" || !i.Since.Equal(start) {
+	if i, isNew := s.Put(api.Inbox{ID: "b", Email: "new\x1b[31m@b.example", CreatedAt: start.Add(time.Hour)}, start.Add(time.Hour)); isNew || i.Email != "new@b.example" || !i.Created.Equal(start.Add(2*time.Minute)) {
 		t.Errorf("put again it is %+v", i)
 	}
 	s.PutKnown(registry.Inbox{ID: "c", Email: "c@b.example", Label: "sign\x07up"}, start)
@@ -203,12 +203,9 @@ func TestNamesOfAnInbox(t *testing.T) {
 			t.Errorf("%+v is %q at %q", c.in, c.in.Name(), c.in.Domain())
 		}
 	}
-	i := Inbox{Expires: start, Since: start}
+	i := Inbox{Expires: start}
 	if i.Gone(start.Add(-1)) || !i.Gone(start) || (&Inbox{}).Gone(start) || !(&Inbox{State: Gone}).Gone(start) {
 		t.Error("an inbox is gone when it was found so, and from its end on")
-	}
-	if i.CopiedAt = start.Add(5); !i.WaitingSince().Equal(i.CopiedAt) {
-		t.Errorf("it waits since %v", i.WaitingSince())
 	}
 }
 
