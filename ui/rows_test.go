@@ -1,13 +1,17 @@
 package ui
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 
+	"mayfly/api/apitest"
 	"mayfly/ui/theme"
 )
 
@@ -21,6 +25,117 @@ func (h *harness) rowWith(text string) (x, y int) {
 		}
 	}
 	return 0, 0
+}
+
+// mixedMail is mail with a code, with a link, and with neither, in one of two inboxes.
+func mixedMail(h *harness) {
+	h.inboxNamed("brave-stork-2kzz", time.Hour)
+	time.Sleep(time.Second)
+	h.inboxNamed("quiet-otter-4kq7", time.Hour)
+	for n, m := range []apitest.Mail{
+		plain("Bank"),
+		{From: "a@acme.example", FromName: "Acme", Subject: "Confirm your e-mail address", HTML: confirmHTML[strings.Index(confirmHTML, "<p>or"):]},
+		{From: "a@acme.example", FromName: "The Accounts Team of Acme Incorporated", Subject: "Sign in", Text: "Your verification code is 731002"},
+		{From: "a@acme.example", FromName: "Acme", Subject: "Your code for a new device", Text: "Your verification code is 482913"},
+	} {
+		m.ReceivedAt = time.Now().Add(time.Duration(n-8) * time.Minute)
+		h.mail("quiet-otter-4kq7@"+apitest.Domain, m)
+	}
+}
+
+func TestRowsOfOneLineBeginWithTheCode(t *testing.T) {
+	const all, one = 0, 1 // rows below the first, in the list of inboxes
+	for _, c := range []struct {
+		width, inbox int
+		rows         string
+	}{
+		{100, one, `
+▌  482913  Acme  Your code… 5 min │
+ ● 731002  The Acc…  Sign … 6 min │
+ ● ↗ Confirm…  Acme  Confi… 7 min │
+ ● Bank  Welcome            8 min │`},
+		{100, all, `
+▌  482913  Acme  Your … quie…4kq7 │
+ ● 731002  The A…  Sig… quie…4kq7 │
+ ● ↗ Confirm…  Acme  Confi… qu…q7 │
+ ● Bank  Welcome quiet-otter-4kq7 │`},
+		{40, one, `
+▌  482913  Acme  Your code for a… 5 min
+ ● 731002  The Accounts…  Sign in 6 min
+ ● ↗ Confirm e…  Acme  Confirm y… 7 min
+ ● Bank  Welcome                  8 min`},
+		{40, all, `
+▌  482913  Acme  Your … quiet-o…er-4kq7
+ ● 731002  The A…  Sig… quiet-o…er-4kq7
+ ● ↗ Confirm e…  Acme  Confi… quie…4kq7
+ ● Bank  Welcome       quiet-otter-4kq7`},
+		{79, all, `
+▌  482913  Acme  Your code for a new device           quiet-otter-4kq7 · 5 min
+ ● 731002  The Accounts Team of Acme Incorp…  Sign in quiet-otter-4kq7 · 6 min
+ ● ↗ Confirm e-mail  Acme  Confirm your e-mail addre… quiet-otter-4kq7 · 7 min
+ ● Bank  Welcome                                      quiet-otter-4kq7 · 8 min`},
+		{20, all, `
+▌  482913  Acme  Y…
+ ● 731002  The…  S…
+ ● ↗ Co…  Acme  Co…
+ ● Bank  Welcome`},
+	} {
+		t.Run(fmt.Sprint(c.width, c.inbox), func(t *testing.T) {
+			play(t, setting{width: c.width, height: 12, before: mixedMail}, func(h *harness) {
+				h.press("h", "g")
+				h.press(slices.Repeat([]string{"j"}, c.inbox)...)
+				h.press("l")
+				h.wait(time.Second)
+				h.see(strings.Split(c.rows, "\n")...)
+				x, y := h.rowWith("731002")
+				if code := h.screen().CellAt(x, y).Style; code.Fg == nil || code.Attrs&uv.AttrBold == 0 {
+					t.Errorf("the code is drawn as %q", code.String())
+				}
+			})
+		})
+	}
+}
+
+func TestNamesOfInboxesAreCutInTheirMiddle(t *testing.T) {
+	const long = "a.long.name+of-a-signup-test"
+	for _, size := range sizes[:3] {
+		play(t, setting{width: size.w, height: size.h, before: func(h *harness) {
+			for _, name := range []string{long, "quiet-otter-4kq7"} {
+				h.inboxNamed(name, time.Hour)
+				time.Sleep(time.Second)
+				for range 12 {
+					h.mail(name+"@"+apitest.Domain, plain("Acme"))
+				}
+			}
+		}}, func(h *harness) {
+			h.press("h")
+			h.wait(time.Minute)
+			h.see("quiet-otter-4kq7", "/12")
+			if size.w > 40 {
+				h.see("a.long.n…up-test 12/12")
+			}
+			h.press("g", "l")
+			h.see("er-4kq7")
+		})
+	}
+}
+
+func TestWaitingCountsFromTheCreationAndTheDelayFromTheCopy(t *testing.T) {
+	play(t, with(func(h *harness) {
+		ada(h)
+		time.Sleep(8 * time.Minute)
+	}), func(h *harness) {
+		h.see("Waiting for mail · 8 min")
+		h.press("y")
+		h.wait(3 * time.Second)
+		h.see("Waiting for mail · 8 min")
+		h.deliver(adas, coded("Acme", "111111", 0))
+		h.see("s after you copied the address", "last mail after 3.")
+		h.deliver(adas, coded("Bank", "222222", 0))
+		h.press("g")
+		h.see("Your verification code is 222222")
+		h.dontSee("after you copied the address", "last mail after")
+	})
 }
 
 func TestTheSelectedRowIsSeenOnEveryTerminal(t *testing.T) {

@@ -176,6 +176,7 @@ func (f *Filter) update(msg tea.Msg) (pass bool) {
 type span struct {
 	Text  string
 	Style theme.Style
+	Ends  bool // both of its ends matter: it is cut in its middle
 }
 
 // bar draws the rows of a list, W cells wide, a selected one with an accent bar and a background.
@@ -216,7 +217,11 @@ func (b bar) line(mark string, spans ...span) string {
 	out.WriteString(back.On(" "))
 	used := 0
 	for _, s := range spans {
-		text := theme.Cut(th.StableWidth(s.Text), room-used)
+		cut := theme.Cut
+		if s.Ends {
+			cut = theme.CutMiddle
+		}
+		text := cut(th.StableWidth(s.Text), room-used)
 		used += theme.Width(text)
 		out.WriteString(s.Style.Over(back).On(text))
 	}

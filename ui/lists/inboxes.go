@@ -3,6 +3,7 @@ package lists
 import (
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -119,7 +120,7 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 	if p.Marks[row.ID] {
 		mark = "✓"
 	}
-	name := span{Text: i.Name(), Style: th.Text}
+	name := span{Text: th.StableWidth(i.Name()), Style: th.Text, Ends: true}
 	switch {
 	case i.Gone(now):
 		name.Style = th.Dim
@@ -131,11 +132,18 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 		first = append(first, span{Text: "@" + domain, Style: th.Dim})
 	}
 	total := count(th, i.Unread, len(i.Keys))
+	unread := span{Text: strconv.Itoa(i.Unread), Style: total.Style}
+	switch n := theme.Width(name.Text); {
+	case i.State == store.Unlisted && !i.Gone(now) && !i.Paused:
+		total.Text = theme.Ellipsis // not known to be empty
+	case i.Unread > 0 && n > b.room(total) && n <= b.room(unread): // rather the whole name than the number of all
+		total = unread
+	}
 	if p.brief {
 		state := span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
 		if state.Text != "" { // beside the count, and the name in what is left
 			room := b.room(total) - theme.Width(state.Text)
-			name.Text = theme.Cut(th.StableWidth(name.Text), room-1)
+			name.Text = theme.CutMiddle(name.Text, room-1)
 			first = []span{name, {Text: theme.Spaces(room - theme.Width(name.Text))}, state}
 		}
 		return []string{b.line(mark, append(first, total)...)}

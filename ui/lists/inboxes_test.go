@@ -90,7 +90,7 @@ func TestTheListOfInboxes(t *testing.T) {
  Inboxes             1 marked
 
    All inboxes            2/7
-   signup ✓
+   signup ✓                 …
    ○ ends in 4 min
  ✓ ada@b.example          2/4
    ● 60 min left
@@ -103,11 +103,11 @@ func TestTheListOfInboxes(t *testing.T) {
 	s.draw().Is(`
  Inboxes 1 marked
    All inbox… 2/7
-   signup ✓ 4 min
+   sig… ✓ 4 min …
  ✓ ada        2/4
-▌  ci-run… paused
+▌  ci-…881 paused
 `)
-	uitest.Draw(t, s.Draw(uitest.Theme(t), s.now, false), 18).See("▌  ci-run… paused")
+	uitest.Draw(t, s.Draw(uitest.Theme(t), s.now, false), 18).See("▌  ci-…881 paused")
 }
 
 func TestManyInboxesHaveOneLineEach(t *testing.T) {
@@ -124,11 +124,17 @@ func TestManyInboxesHaveOneLineEach(t *testing.T) {
 
 ▌  All inboxes           5/25
    gone               deleted
-   a-name-that-i… paused 3/21
+   a-name-…-a-row paused 3/21
    ada              4 min 2/4
-   ci-run-881
+   ci-run-881               …
    old                failing
 `)
+	s.put("amber-otter-4kq7", "b.example")
+	s.mail("amber-otter-4kq7", 9, 500)
+	s.send(nil)
+	s.Fit(theme.Rect{W: 26, H: 10})
+	s.draw().See("  amber-otter-4kq7   500")
+	s.Fit(theme.Rect{W: 30, H: 10})
 	s.send(uitest.Search{})
 	s.press("ada", "enter") // the rows keep their height
 	s.draw().Is(`

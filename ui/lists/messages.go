@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"mayfly/ui/dialog"
@@ -156,30 +157,74 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 	b := bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
 	m := p.store.Messages[row.ID]
 	mark := " "
-	sender, subject := span{Text: m.Sender, Style: th.Text}, span{Text: m.Subject, Style: th.Dim}
+	sender, subject := span{Text: th.StableWidth(m.Sender), Style: th.Text}, span{Text: th.StableWidth(m.Subject), Style: th.Dim}
 	if m.Unread {
 		mark, sender.Style, subject.Style = "●", th.Bright, th.Text
 	}
 	if p.Marks[row.ID] {
 		mark = "✓"
 	}
-	when := theme.Age(now.Sub(m.Received))
-	at, files := span{Text: when, Style: th.Dim}, span{Text: m.Findings.FilesText(), Style: th.Dim}
+	at, files := span{Text: theme.Age(now.Sub(m.Received)), Style: th.Dim}, span{Text: m.Findings.FilesText(), Style: th.Dim}
+	name := ""
+	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
+		name = th.StableWidth(i.Name())
+	}
 	if p.dense() {
-		if files.Text != "" {
-			at.Text = files.Text + " · " + when
-		}
-		return []string{b.line(mark, sender, span{Text: "  " + subject.Text, Style: subject.Style}, at)}
+		return []string{b.line(mark, oneLine(th, b.room(span{}), m.Findings, sender, subject, name, files.Text, at.Text)...)}
 	}
 	first := []span{sender}
-	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
-		first = append(first, span{Text: " · " + i.Name(), Style: th.Dim})
+	if name != "" {
+		inbox := span{Text: " · " + name, Style: th.Dim, Ends: true}
+		first[0].Text = beside(sender.Text, inbox.Text, b.room(at))
+		first = append(first, inbox)
 	}
 	lines := []string{b.line(mark, append(first, at)...), b.line(" ", subject, files)}
 	if m.Findings.Any() {
 		lines = append(lines, b.line(" ", findings(th, m.Findings)...))
 	}
 	return lines
+}
+
+const (
+	minText = 12 // cells of a row of one line that its end leaves to sender and subject
+	minName = 5  // cells in which the two ends of a name can be told
+)
+
+// oneLine is a row of one line, w cells wide: the code or the link, then sender and subject. At its end is as much of the
+// inbox, the number of files and the age as there is room for.
+func oneLine(th *theme.Theme, w int, f *store.Findings, sender, subject span, inbox, files, age string) []span {
+	var spans []span
+	if f.Any() {
+		found, most := findings(th, f)[0], w*2/3
+		if f.Code == "" {
+			most = w / 3
+		}
+		found.Text = theme.Cut(th.StableWidth(found.Text), most)
+		spans = append(spans, found, span{Text: "  "})
+		w -= theme.Width(found.Text) + 2
+	}
+	subject.Text = "  " + subject.Text
+	room := w - 1 - min(minText, theme.Width(sender.Text+subject.Text))
+	end := ""
+	for _, parts := range [][]string{{inbox, files, age}, {inbox, age}, {inbox}} {
+		end = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+		if theme.Width(end) <= room {
+			break
+		}
+	}
+	if theme.Width(end) > room && room < minName {
+		end = ""
+	}
+	if end = theme.CutMiddle(end, room); end != "" {
+		w -= theme.Width(end) + 1
+	}
+	sender.Text = beside(sender.Text, subject.Text, w)
+	return append(spans, sender, subject, span{Text: end, Style: th.Dim})
+}
+
+// beside cuts a text that shares w cells with another, of which it gets half if both need more.
+func beside(text, other string, w int) string {
+	return theme.Cut(text, max(w/2, w-theme.Width(other)))
 }
 
 // findings is the line of a row with its code and its link.

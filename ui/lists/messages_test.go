@@ -135,8 +135,8 @@ func TestTheList(t *testing.T) {
 	s.draw().Is(`
  ada@x.example
  ● Acme  Subject 4            now
- ✓ Acme  Subject 3            now
-▌  Acme  Subject 2 1 file · 5 min
+ ✓ 482913  Acme  Subject 3    now
+▌  ↗ Reset t…  Acme  Subje… 5 min
    GitHub  Subjec… 12 files · 5 h
 `)
 }
@@ -153,7 +153,7 @@ func TestTheTitle(t *testing.T) {
 	}
 	s.Show(store.All)
 	s.listed("a", mail("1", "Acme", 1))
-	s.draw().See(" All inboxes", "Acme · a labe… 1 min")
+	s.draw().See(" All inboxes", "Acme · a …ngth 1 min")
 }
 
 func TestEachInboxKeepsItsPlace(t *testing.T) {
@@ -260,7 +260,7 @@ func TestWhatIsOnTheScreen(t *testing.T) {
 	if n := len(s.Keys()); n != 7 || s.Keys()[0] != s.IDs()[0] {
 		t.Errorf("%d rows are on the screen: %q", n, s.Keys())
 	}
-	s.draw().See("1 of 30", "Subject 24")
+	s.draw().See("1 of 30", "Sender 6  Subject… ada · 6 min")
 	if s.Fit(theme.Rect{}); len(s.Keys()) != 0 {
 		t.Errorf("off the screen are %q", s.Keys())
 	}
