@@ -35,7 +35,7 @@ type Options struct {
 	Width  int // columns; at least 1
 	Theme  Theme
 	Hidden bool // show the text that the mail hides
-	Unfold bool // show footers and long quotes in full
+	Unfold bool // show footers, long quotes and checks that are alike in full
 	Links  bool // end with the list of links
 	// HiddenKey is the key that shows hidden text; "" where there is none.
 	HiddenKey string

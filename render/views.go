@@ -17,7 +17,7 @@ import (
 const maxSource = 2 << 20
 
 // view returns the document of a view.
-func (m *Mail) view(v View) *doc.Document {
+func (m *Mail) view(v View, unfold bool) *doc.Document {
 	switch v {
 	case Text:
 		if strings.TrimSpace(m.msg.Text) == "" {
@@ -37,7 +37,7 @@ func (m *Mail) view(v View) *doc.Document {
 		}
 		return source(string(bytes.ToValidUTF8(m.msg.Raw[:min(len(m.msg.Raw), maxSource+1)], []byte("\uFFFD"))))
 	case Checks:
-		return m.checkList()
+		return m.checkList(unfold)
 	}
 	return m.rich
 }
@@ -112,25 +112,42 @@ func field(name, value string) *doc.Block {
 	}}
 }
 
-// checkList lists the findings of the checks.
-func (m *Mail) checkList() *doc.Document {
+// checkList lists the findings of the checks by their level, each with its number from 1 as the order of its
+// leaf. Of those that are alike the first stands for all, unless they are unfolded.
+func (m *Mail) checkList(unfold bool) *doc.Document {
 	findings := m.Checks()
 	if len(findings) == 0 {
 		return note("No problems were found.")
 	}
 	d := &doc.Document{}
-	for _, f := range findings {
+	var head *doc.Block // of the level
+	number := 0         // of its findings
+	for i, f := range findings {
+		level, aside := levels[f.Level], f.ID
+		if i == 0 || findings[i-1].Level != f.Level {
+			head, number = &doc.Block{Kind: doc.Paragraph, Order: -1 - i, Gap: i > 0}, 0
+			d.Blocks = append(d.Blocks, head)
+		}
+		switch first := i == 0 || findings[i-1].ID != f.ID || findings[i-1].Level != f.Level; {
+		case first:
+			number += f.Alike
+			head.Spans = []doc.Span{{Text: count(number, level.name), Style: doc.Style{Bold: true, Role: level.role}}}
+			if f.Alike > 1 {
+				aside += " ×" + strconv.Itoa(f.Alike)
+			}
+		case !unfold:
+			continue
+		}
 		where := clean.Line(f.Where)
 		if f.Line > 0 {
 			where += ", line " + strconv.Itoa(f.Line)
 		}
-		text := "  " + clean.Line(f.Message)
+		text := clean.Line(f.Message)
 		if where != "" {
 			text += " (" + where + ")"
 		}
-		mark, role := levels[f.Level].mark, levels[f.Level].role
-		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Item, Marker: mark, Role: role, Aside: f.ID, Children: []*doc.Block{
-			{Kind: doc.Paragraph, Spans: []doc.Span{{Text: f.Level.String(), Style: doc.Style{Bold: true, Role: role}}, {Text: text}}},
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Item, Marker: level.mark, Role: level.role, Aside: aside, Children: []*doc.Block{
+			{Kind: doc.Paragraph, Order: i + 1, Spans: []doc.Span{{Text: text}}},
 		}})
 	}
 	return d
@@ -138,19 +155,19 @@ func (m *Mail) checkList() *doc.Document {
 
 // levels are how findings are marked.
 var levels = [...]struct {
-	mark string
-	role doc.Role
-}{check.Info: {"·", doc.Secondary}, check.Warning: {"!", doc.Warning}, check.Error: {"✕", doc.Bad}}
+	name, mark string
+	role       doc.Role
+}{check.Info: {"note", "·", doc.Secondary}, check.Warning: {"warning", "!", doc.Warning}, check.Error: {"error", "✕", doc.Bad}}
 
 // lay lays out a view.
 func (m *Mail) lay(v View, o Options) []Line {
-	opts := layout.Options{Width: o.Width, Theme: o.Theme, Unfold: true}
+	opts := layout.Options{Width: o.Width, Theme: o.Theme, Unfold: true, Wide: v == Checks}
 	if v == Rich {
 		opts.Hidden, opts.Unfold, opts.Links = o.Hidden, o.Unfold, o.Links
 		opts.HiddenKey = o.HiddenKey
 		opts.Images, opts.Image = o.Images, m.image
 	}
-	return layout.Lay(m.view(v), opts)
+	return layout.Lay(m.view(v, o.Unfold), opts)
 }
 
 // Notice returns what the user should know about the view, one fact per line: what was not loaded,

@@ -98,7 +98,7 @@ func actions(commands []config.Command) []*action {
 			Run: just(func(a *app) { a.reader.NextView() })},
 		{ID: "zoom", Title: "The message on the whole screen, and back", Group: ofMessage, Keys: []string{"Z"}, Where: anywhere, Why: (*app).needMessage,
 			Run: (*app).zoom},
-		{ID: "unfold", Title: "Unfold footers and quotes", Group: ofMessage, Keys: []string{"z"}, Where: anywhere, Why: (*app).needOpen,
+		{ID: "unfold", Title: "Unfold footers, quotes and checks", Group: ofMessage, Keys: []string{"z"}, Where: anywhere, Why: (*app).needOpen,
 			Run: just(func(a *app) { a.reader.ToggleUnfold() })},
 		{ID: "hidden", Title: "Show hidden text", Group: ofMessage, Keys: []string{"x"}, Where: anywhere, Why: (*app).needOpen,
 			Run: just(func(a *app) {

@@ -38,6 +38,8 @@ type Finding struct {
 	// Line is the line of the cleaned HTML source, from 1, and Column the number of bytes before it on
 	// that line. Line is 0 for what is not in the source.
 	Line, Column int
+
+	Alike int // how many findings of this ID and level there are, of which at most a few are listed
 }
 
 // Field is a header field with its decoded value.
@@ -76,9 +78,9 @@ func (in *Input) documents() iter.Seq2[string, *doc.Document] {
 // maxEach is how many findings with one ID are listed; the rest are counted.
 const maxEach = 5
 
-// Run checks a message. The most severe findings come first.
+// Run checks a message. The most severe findings come first, and those of one ID together.
 func Run(in Input) []Finding {
-	r := &report{source: in.HTML.Source, counts: make(map[string]int), seen: make(map[Finding]bool)}
+	r := &report{source: in.HTML.Source, counts: make(map[kind]int), seen: make(map[Finding]bool)}
 	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, malformed, header, authentication, bulk} {
 		check(in, r)
 	}
@@ -89,9 +91,15 @@ func Run(in Input) []Finding {
 type report struct {
 	source    string // of the HTML
 	findings  []Finding
-	positions []position     // of each finding
-	counts    map[string]int // by ID
+	positions []position // of each finding
+	counts    map[kind]int
 	seen      map[Finding]bool
+}
+
+// kind is what findings that are alike have in common.
+type kind struct {
+	id    string
+	level Level
 }
 
 // position is where a finding is in the HTML source: at an offset, or where a text is that was read from
@@ -118,7 +126,8 @@ func (r *report) addAt(p position, id string, level Level, where, format string,
 	if r.seen[f] {
 		return
 	}
-	if r.counts[id]++; r.counts[id] <= maxEach {
+	k := kind{id, level}
+	if r.counts[k]++; r.counts[k] <= maxEach {
 		r.seen[f] = true
 		r.findings, r.positions = append(r.findings, f), append(r.positions, p)
 	}
@@ -165,15 +174,30 @@ func (r *report) locate() {
 
 func (r *report) finish() []Finding {
 	r.locate()
+	first := make(map[kind]int)
 	for i := len(r.findings) - 1; i >= 0; i-- {
-		id := r.findings[i].ID
-		if more := r.counts[id] - maxEach; more > 0 {
-			r.findings[i].Message += fmt.Sprintf(" (and %d more)", more)
-			r.counts[id] = 0
+		f := &r.findings[i]
+		k := kind{f.ID, f.Level}
+		f.Alike = r.counts[k]
+		if _, later := first[k]; !later && f.Alike > maxEach {
+			f.Message += fmt.Sprintf(" (and %d more)", f.Alike-maxEach)
+		}
+		first[k] = i
+	}
+	slices.SortStableFunc(r.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(first[kind{a.ID, a.Level}], first[kind{b.ID, b.Level}]))
+	})
+	return r.findings
+}
+
+// Count is how many findings there are, those included that are not listed.
+func Count(findings []Finding) (n int) {
+	for i, f := range findings {
+		if i == 0 || f.ID != findings[i-1].ID || f.Level != findings[i-1].Level {
+			n += f.Alike
 		}
 	}
-	slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
-	return r.findings
+	return n
 }
 
 // cut shortens a quotation in a message.

@@ -65,6 +65,7 @@ type Options struct {
 	Theme  Theme
 	Hidden bool // show hidden text where the message has it
 	Unfold bool // show footers and long quotes in full
+	Wide   bool // running text may be wider than Measure
 	Links  bool // list the links at the end
 
 	HiddenKey string // shows hidden text; "" where there is no such key
@@ -161,7 +162,7 @@ func (l *layouter) room() int { return max(l.opts.Width-l.indent, 1) }
 
 // textRoom returns how many columns a line of running text may take.
 func (l *layouter) textRoom() int {
-	if l.docWidth == Unwrapped {
+	if l.docWidth == Unwrapped || l.opts.Wide {
 		return l.room()
 	}
 	return min(l.room(), Measure)

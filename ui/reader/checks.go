@@ -3,6 +3,7 @@ package reader
 import (
 	"errors"
 	"net/url"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,7 +13,7 @@ import (
 	"mayfly/ui/dialog"
 )
 
-// findings are what the view of the checks lists, one for each block of its lines.
+// findings are what the view of the checks lists; the block of a line is the number of its finding, from 1.
 func (p *Pane) findings() []check.Finding {
 	if p.View != render.Checks || p.laidOut.view != render.Checks || p.Opened == nil {
 		return nil
@@ -20,15 +21,14 @@ func (p *Pane) findings() []check.Finding {
 	return p.Opened.Mail().Checks()
 }
 
-// moveCheck moves the cursor over the checks by n, and scrolls to where it is. It reports whether
-// there is one.
+// moveCheck moves the cursor by n over the checks that are not folded, and scrolls to where it is. It
+// reports whether there is one.
 func (p *Pane) moveCheck(n int) bool {
-	count := len(p.findings())
-	if count == 0 {
+	if len(p.findings()) == 0 {
 		return false
 	}
 	before := p.check
-	p.check = max(0, min(p.check+n, count-1))
+	p.selectCheck(n)
 	if p.check == before && n < 0 {
 		p.top = 0 // to the head
 		return true
@@ -44,6 +44,23 @@ func (p *Pane) moveCheck(n int) bool {
 	p.reveal(last)
 	p.reveal(first)
 	return true
+}
+
+// selectCheck selects the check n places from the selected one, or from the first of those that it is
+// folded with.
+func (p *Pane) selectCheck(n int) {
+	var listed []int
+	at := 0
+	for i := range p.lines {
+		if c := p.lines[i].Block - 1; c >= 0 && !slices.Contains(listed, c) {
+			if listed = append(listed, c); c <= p.check {
+				at = len(listed) - 1
+			}
+		}
+	}
+	if len(listed) > 0 {
+		p.check = listed[max(0, min(at+n, len(listed)-1))]
+	}
 }
 
 // NeedCheck is the reason when no check is selected; key is the one that shows the checks.
@@ -78,7 +95,9 @@ func (p *Pane) clickCheck(n int) (reason string) {
 	if n == p.check {
 		return p.ShowPlace()
 	}
-	p.check = n
+	if n >= 0 { // no heading
+		p.check = n
+	}
 	return ""
 }
 

@@ -73,7 +73,7 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 		msg  any
 		want string
 	}{
-		{uitest.Move(1), "warning"}, {uitest.Move(1), "info"}, {uitest.Move(1), "info"}, {uitest.Page(-1), "error"}, {uitest.Last{}, "info"}, {uitest.First{}, "error"},
+		{uitest.Move(1), "! An image"}, {uitest.Move(1), "· There is no"}, {uitest.Move(1), "· There is no"}, {uitest.Page(-1), "✕"}, {uitest.Last{}, "· There is no"}, {uitest.First{}, "✕"},
 	} {
 		s.send(c.msg)
 		if got := s.marks(); len(got) == 0 || !strings.Contains(got[0], c.want) {
@@ -100,6 +100,35 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 	}
 	if s.send(uitest.Back{}); s.View != render.Checks {
 		t.Error("esc does not lead back")
+	}
+}
+
+func TestAlikeChecksAreFolded(t *testing.T) {
+	links := ""
+	for n := range 7 {
+		links += fmt.Sprintf("<p><a href=\"http://x.example/%d\">Page %d</a></p>\n", n, n)
+	}
+	s := open(t, 124, 24, api.Message{ID: "1", Subject: "Faulty", Text: "A mail", HTML: links + "<p>Hi {{name}}</p>"})
+	s.do("view-checks")
+	s.draw().See("1 error", "placeholder", "7 warnings", "link-http ×7", "1 note", "checks 9")
+	s.send(uitest.Move(2))
+	if got := s.marks(); len(got) != 2 || !strings.Contains(got[0], "preheader") {
+		t.Errorf("below the folded ones the lines marked are %q", got)
+	}
+	s.do("unfold")
+	s.send(uitest.Move(-2))
+	if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "x.example/3") {
+		t.Errorf("unfolded, two above, the lines marked are %q", got)
+	}
+	s.do("unfold")
+	if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "x.example/0") {
+		t.Errorf("folded again, the lines marked are %q", got)
+	}
+	s.do("unfold")
+	s.send(uitest.Move(2))
+	s.do("show-place")
+	if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "x.example/2") {
+		t.Errorf("the third leads to %q", got)
 	}
 }
 

@@ -46,7 +46,7 @@ func (p *Pane) key() layoutKey {
 		Width: max(1, p.Rect.W-4), Theme: p.theme.Render(), Hidden: p.hidden, Unfold: p.unfold, HiddenKey: p.hints.Hidden,
 	}}
 	switch p.View {
-	case render.Rich, render.Text, render.Checks:
+	case render.Rich, render.Text:
 		k.options.Width = min(k.options.Width, maxTextWidth)
 	case render.HTML:
 		k.options.Width = max(1, k.options.Width-p.gutter())
@@ -121,6 +121,9 @@ func (p *Pane) put(m LayoutDone) tea.Cmd {
 		p.search.From(p.top - len(p.head()))
 	}
 	p.findPending()
+	if len(p.findings()) > 0 {
+		p.selectCheck(0)
+	}
 	p.seek()
 	p.clamp()
 	return p.images.release(m.lines)

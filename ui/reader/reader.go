@@ -14,6 +14,7 @@ import (
 	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/render"
+	"mayfly/render/check"
 	"mayfly/render/image"
 	"mayfly/ui/dialog"
 	"mayfly/ui/store"
@@ -94,7 +95,7 @@ func (p *Pane) Close() {
 // Show shows a message that has been fetched.
 func (p *Pane) Show(m *message.Message) {
 	p.Opened, p.summary, p.Err, p.rawSince = m, summarize(m), nil, time.Time{}
-	p.check = max(0, min(p.check, p.summary.checks-1)) // the raw message may have fewer
+	p.check = max(0, min(p.check, len(m.Mail().Checks())-1)) // the raw message may have fewer
 }
 
 // summary is what every frame says of a message.
@@ -111,7 +112,7 @@ func summarize(m *message.Message) summary {
 	opened := m.Mail()
 	f := summary{notices: opened.Notice()}
 	f.images, f.unfetched = opened.CountImages()
-	f.checks = len(opened.Checks())
+	f.checks = check.Count(opened.Checks())
 	f.invitation = slices.ContainsFunc(m.Attachments, func(a mail.Attachment) bool { return a.Calendar() && a.Content == nil })
 	f.sourceLines = 1 + strings.Count(m.HTML, "\n") + strings.Count(m.HTML, "\r")
 	return f
