@@ -135,7 +135,7 @@ func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Service, erro
 	}
 	return &session.Service{
 		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, Local: true,
-		SMTPAddr: s.SMTPAddr, SMTPNote: strings.TrimPrefix(s.SMTP(), s.SMTPAddr), Notice: notice,
+		Rules: c.rules, SMTPAddr: s.SMTPAddr, SMTPNote: strings.TrimPrefix(s.SMTP(), s.SMTPAddr), Notice: notice,
 		Done: s.Done(), Stopped: func() bool { return errors.Is(s.Err(), local.ErrStopped) },
 		Answers: func(ctx context.Context) error {
 			if _, err := s.Now(ctx); err != nil {
@@ -259,7 +259,7 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 				smtp = func() string { return now().SMTP() }
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, SMTP: smtp, Log: log})
+			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, SMTP: smtp, Rules: c.rules, Log: log})
 			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), nopCloser{a.env.Stdout})
 		},
 	}

@@ -167,5 +167,8 @@ func (a *app) message(ctx context.Context, args []string) (*connection, *message
 		return nil, nil, err
 	}
 	m, err := message.Fetch(ctx, s.client, inbox.ID, summary.ID)
+	if err == nil {
+		m.Rules = s.rules
+	}
 	return s, m, err
 }

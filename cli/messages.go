@@ -85,11 +85,15 @@ mayfly read --json | jq -r .code`,
 				fmt.Fprintln(a.env.Stderr, "mayfly: the service has no raw message; this is the rich view")
 				f.view = "rich"
 			}
-			return f.show(ctx, a, m)
+			if err := f.show(ctx, a, m); err != nil {
+				return err
+			}
+			return f.verdict(m)
 		},
 	}
 	f = a.viewFlags(cmd)
 	f.imagesFlag(a, cmd)
+	f.failOnFlag(a, cmd)
 	return cmd
 }
 

@@ -31,7 +31,7 @@ func (a *app) previewCommand() *cobra.Command {
 		Long: "Render local files as the application shows a message: .eml, .html, .txt and .md, or standard input as - with --type.\n\n" +
 			"Several files are rendered in parallel and printed in order. A file that cannot be read is reported, the others are still rendered, and the exit status is 1.",
 		Example: `mayfly preview signup.html
-mayfly preview mail.eml --view checks
+mayfly preview mail.eml --view checks --fail-on warning
 mjml signup.mjml -s | mayfly preview - --type html --width 60
 mayfly preview --json mails/*.eml | jq -r .code
 mayfly preview mail.eml --images auto
@@ -50,6 +50,7 @@ mayfly preview mail.eml --explain`,
 	cmd.Args = atLeastOne("a file to render")
 	f = a.viewFlags(cmd)
 	f.imagesFlag(a, cmd)
+	f.failOnFlag(a, cmd)
 	cmd.Flags().StringVar(&p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
 	a.completeFlag(cmd, "type", cobra.FixedCompletions([]cobra.Completion{"html", "eml", "txt", "md"}, cobra.ShellCompDirectiveNoFileComp))
@@ -100,13 +101,15 @@ func (p *preview) run(ctx context.Context, files []string) error {
 		if r.err != nil {
 			failed = true
 			fmt.Fprintln(p.app.env.Stderr, errorLine(r.err))
+		}
+		if len(r.text) == 0 {
 			continue
 		}
 		if p.several && !p.json {
 			if !ended {
 				fmt.Fprintln(p.app.env.Stdout)
 			}
-			ended = len(r.text) == 0 || r.text[len(r.text)-1] == '\n'
+			ended = r.text[len(r.text)-1] == '\n'
 			fmt.Fprintf(p.app.env.Stdout, "==> %s <==\n", render.Clean(r.file))
 		}
 		if _, err := p.app.env.Stdout.Write(r.text); err != nil {
@@ -133,10 +136,14 @@ func (p *preview) render(file string) rendered {
 	}
 	var out bytes.Buffer
 	m := message.File(file, kind, content)
+	m.Rules.Ignore = p.app.config().Checks.Ignore
 	if p.explain {
 		err = explain(&out, m.Mail())
 	} else {
 		err = p.print(p.app, &out, m, p.theme)
+	}
+	if err == nil {
+		err = p.verdict(m)
 	}
 	return rendered{file, out.Bytes(), err}
 }

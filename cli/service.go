@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,9 +20,11 @@ import (
 	"mayfly/internal/local"
 	"mayfly/internal/registry"
 	"mayfly/internal/server"
+	"mayfly/internal/sockets"
 	"mayfly/internal/term"
 	"mayfly/keys"
 	"mayfly/render"
+	"mayfly/render/check"
 )
 
 // localName is the profile of the local service.
@@ -95,6 +98,7 @@ type connection struct {
 	session *local.Session // of the local service, else nil
 	client  *api.Client
 	known   *registry.Registry
+	rules   check.Rules // of the checks of its messages
 }
 
 // smtp is where mail to the inboxes of c is sent, with the port that was taken if it is another; "" if
@@ -174,7 +178,11 @@ func (a *app) connection(p endpoint, key string) (*connection, error) {
 		}
 		return nil, f
 	}
-	return &connection{endpoint: p, client: client, known: a.registry(p)}, nil
+	rules := check.Rules{Ignore: a.config().Checks.Ignore}
+	if u, err := url.Parse(p.baseURL); err == nil {
+		rules.Local = sockets.IsLoopback(u.Hostname())
+	}
+	return &connection{endpoint: p, client: client, known: a.registry(p), rules: rules}, nil
 }
 
 func (a *app) registry(p endpoint) *registry.Registry {

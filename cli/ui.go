@@ -118,7 +118,7 @@ func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session
 		name = address.Host
 	}
 	forget := func(context.Context) error { a.exitNotice.Store(nil); return nil }
-	return &session.Service{Client: s.client, Registry: s.known, Name: name, Profile: p.profile, Close: forget}, nil
+	return &session.Service{Client: s.client, Registry: s.known, Name: name, Profile: p.profile, Rules: s.rules, Close: forget}, nil
 }
 
 // saveProfile adds a profile to config.toml, and stores its key, if any, in the keyring.

@@ -10,11 +10,13 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"mayfly/internal/message"
 	"mayfly/internal/term"
 	"mayfly/render"
+	"mayfly/render/check"
 	"mayfly/render/image"
 	"mayfly/render/layout"
 	"mayfly/ui/reader"
@@ -26,6 +28,7 @@ type viewFlags struct {
 	width  int // columns, 0 for lines that are not wrapped, or unset
 	json   bool
 	images string // "" for a command without images
+	failOn string // the level of checks from which on the command fails; "" for none
 }
 
 func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
@@ -48,6 +51,9 @@ func (f *viewFlags) check(cmd *cobra.Command) error {
 	}
 	if f.width < 0 && cmd.Flags().Changed("width") || f.width > maxWidth {
 		return usagef("--width %d: want 1 to %d columns, or 0 for lines that are not wrapped", f.width, maxWidth)
+	}
+	if f.failOn != "" && !slices.Contains(failLevels, f.failOn) {
+		return usagef("--fail-on %q: want error or warning", f.failOn)
 	}
 	return f.checkImages()
 }
@@ -141,6 +147,41 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 		return err
 	}
 	return show(w, m, view, render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)})
+}
+
+var failLevels = []cobra.Completion{check.Error.String(), check.Warning.String()}
+
+func (f *viewFlags) failOnFlag(a *app, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error or warning")
+	a.completeFlag(cmd, "fail-on", cobra.FixedCompletions(failLevels, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// verdict is the error for a message in which the checks found what --fail-on does not let pass.
+func (f *viewFlags) verdict(m *message.Message) error {
+	var ids []string
+	counts := map[check.Level]int{}
+	for _, found := range m.Mail().Checks() {
+		if f.failOn == "" || found.Level == check.Info || found.Level == check.Warning && f.failOn == check.Error.String() {
+			continue
+		}
+		if counts[found.Level]++; !slices.Contains(ids, found.ID) {
+			ids = append(ids, found.ID)
+		}
+	}
+	if ids == nil {
+		return nil
+	}
+	var texts []string
+	for _, level := range []check.Level{check.Error, check.Warning} {
+		if n := counts[level]; n > 0 {
+			texts = append(texts, english.Plural(n, level.String(), ""))
+		}
+	}
+	err := fmt.Errorf("%s has %s: %s", m.ID, strings.Join(texts, " and "), strings.Join(ids, ", "))
+	if f.view == "checks" || f.json {
+		return err
+	}
+	return withNext(err, "--view checks shows them")
 }
 
 var imageProtocols = map[string]image.Protocol{

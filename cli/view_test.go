@@ -80,3 +80,43 @@ func TestWidthZeroWrapsNothing(t *testing.T) {
 		t.Errorf("a check is on two lines: %q", shown)
 	}
 }
+
+func TestFailOnAndIgnoredChecks(t *testing.T) {
+	const body = `<p>Hello there <a href="http://localhost:3000/x">x</a> <a href="#">y</a> <a href="http://acme.example/">z</a></p>`
+	path := filepath.Join(files(t, map[string]string{"a.html": body, "b.html": "<p>Hello</p>"}), "a.html")
+	s := newHarness(t, apitest.Options{})
+	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Links", Text: "Hello there x y z", HTML: body})
+	for _, c := range []struct {
+		ignore, args string
+		status       int
+		stderr       string // part of its one line; none if it is empty
+		ids          string // of the checks that are printed
+	}{
+		{"", "read --json --fail-on error", statusError, "msg_0002 has 1 error: link-empty\n", "link-empty link-http link-private preheader-missing"},
+		{"", "read --json --fail-on warning", statusError, " has 1 error and 1 warning: link-empty, link-http\n", "link-empty link-http link-private preheader-missing"},
+		{`"link-empty", "link-private"`, "read --json --fail-on error", 0, "", "link-http preheader-missing"},
+		{`"link-empty", "link-private"`, "wait --json", 0, "", "link-http preheader-missing"},
+		{`"link-empty"`, "preview --json --fail-on error " + path, statusError, "a.html has 1 error: link-private\n", "link-private link-http preheader-missing"},
+		{`"link-empty", "link-private", "link-http"`, "preview --json --fail-on warning " + path, 0, "", "preheader-missing"},
+		{"", "preview --fail-on error " + path, statusError, "a.html has 2 errors: link-private, link-empty; --view checks shows them\n", ""},
+		{"", "preview --fail-on error " + strings.ReplaceAll(path, "a.html", "b.html"), 0, "", ""},
+	} {
+		configure(t, s.environ, "[checks]\nignore = ["+c.ignore+"]\n")
+		r := s.run(strings.Fields(c.args)...)
+		if r.status != c.status || !strings.HasSuffix(r.stderr, c.stderr) || (r.stderr == "") != (c.stderr == "") || strings.Count(r.stderr, "\n") > 1 || !strings.Contains(r.stdout, "Hello") {
+			t.Errorf("%s without %s: %+v", c.args, c.ignore, r)
+		}
+		if strings.Contains(c.args, "--json") {
+			var got report
+			parse(t, r.stdout, &got)
+			var ids []string
+			for _, found := range got.Checks {
+				ids = append(ids, found.ID)
+			}
+			if strings.Join(ids, " ") != c.ids {
+				t.Errorf("%s without %s found %q, want %s", c.args, c.ignore, ids, c.ids)
+			}
+		}
+	}
+	s.fails(statusUsage, []string{"--fail-on", "error or warning"}, "read", "--fail-on", "info")
+}

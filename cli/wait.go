@@ -237,6 +237,7 @@ func (w *waiting) after() watch.After {
 
 func (w *waiting) fits(object api.Message) bool {
 	f, ok := fit{message: message.New(w.inbox.ID, object)}, true
+	f.message.Rules = w.rules
 	switch {
 	case w.code:
 		code, found := f.message.Mail().Code()

@@ -77,6 +77,11 @@ mayfly() { # mail comes for a new inbox
 }
 ./sign-up ada@acme.example
 `},
+	"ci.md: mayfly preview --fail-on warning --view checks signup.html": {exec: true, before: `
+address=$(mayfly new)
+./sign-up "$address"
+echo "<p>Hello</p>" > signup.html
+`},
 	"scale.md: mayfly admin key create --plan dev --name ci --secret-file ci.key --store postgres://mayfly@127.0.0.1/mayfly > /dev/null": {
 		before: "mayfly admin key create --plan dev --store \"$STORE\" > ci.key\n",
 	},

@@ -26,6 +26,7 @@ import (
 	"mayfly/api"
 	"mayfly/internal/registry"
 	"mayfly/render"
+	"mayfly/render/check"
 )
 
 // Options of a server. The zero value works.
@@ -33,6 +34,7 @@ type Options struct {
 	Version string             // of the program, announced to clients
 	Known   *registry.Registry // for a service that does not list inboxes; nil: only the list is used
 	SMTP    func() string      // where mail to the inboxes is sent, for people; nil or "" if that is unknown
+	Rules   check.Rules        // of the checks of messages
 	Log     *slog.Logger       // nil: nothing is logged
 }
 
@@ -46,6 +48,7 @@ type tools struct {
 	client   func(sdk.Request) *api.Client // the client for the key of a request
 	known    *registry.Registry            // may be nil
 	smtp     func() string
+	rules    check.Rules
 	log      *slog.Logger
 	sessions *sessions
 }
@@ -68,7 +71,7 @@ func newServer(client func(sdk.Request) *api.Client, o Options) *sdk.Server {
 		&sdk.ServerOptions{Instructions: fmt.Sprintf(instructions, sending), Logger: o.Log, Capabilities: &sdk.ServerCapabilities{}},
 	)
 	server.AddReceivingMiddleware(dropEmpty)
-	t := &tools{client: client, known: o.Known, smtp: o.SMTP, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), sessions: newSessions()}
+	t := &tools{client: client, known: o.Known, smtp: o.SMTP, rules: o.Rules, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), sessions: newSessions()}
 	t.addInboxTools(server)
 	t.addMessageTools(server)
 	t.addWaitTools(server)

@@ -225,6 +225,7 @@ func (t *tools) checkMessage(ctx context.Context, c *api.Client, id string, in m
 	if err != nil {
 		return checkList{}, err
 	}
+	m.Rules = t.rules
 	return checkList{warning, m.Checks()}, nil
 }
 

@@ -1,14 +1,17 @@
 package render_test
 
 import (
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"mayfly/internal/mail"
 	"mayfly/render"
+	"mayfly/render/check"
 )
 
 // received is when the mails of these tests arrive; sent is a Date that fits.
@@ -148,6 +151,18 @@ func TestTheListOfChecks(t *testing.T) {
 		if !tested[id] && id != "link-no-host" {
 			t.Errorf("docs/checks.md has %s, which no test shows", id)
 		}
+	}
+	if ids := slices.Sorted(slices.Values(check.IDs())); !slices.Equal(ids, slices.Sorted(maps.Keys(listed))) {
+		t.Errorf("the IDs are %q, docs/checks.md has others", ids)
+	}
+}
+
+func TestRulesOfTheChecks(t *testing.T) {
+	m := sound()
+	m.HTML += `<p><a href="http://localhost:3000/x">x</a> <a href="http://acme.example/x">y</a> <a href="">z</a></p>`
+	found := render.Open(m).Under(check.Rules{Local: true, Ignore: []string{"link-empty"}}).Checks()
+	if len(found) != 2 || found[0].ID != "link-http" || found[1].ID != "link-private" || found[1].Level != check.Info {
+		t.Errorf("%+v", found)
 	}
 }
 

@@ -64,6 +64,7 @@ type Mail struct {
 	body       *doc.Document // the one that is shown, where a code that stands alone is a block
 	rich       *doc.Document // body with the invitation above it, if there is one
 	found      find.Parts
+	rules      check.Rules
 	checks     func() []check.Finding
 	imageCount func() imageCount
 
@@ -96,6 +97,12 @@ func open(m mail.Message, before *Mail) *Mail {
 	o.checks = sync.OnceValue(o.check)
 	o.imageCount = sync.OnceValue(o.countImages)
 	return o
+}
+
+// Under sets what the checks look for. It comes before all other methods.
+func (m *Mail) Under(rules check.Rules) *Mail {
+	m.rules = rules
+	return m
 }
 
 // Document is the body that the rich view shows. It must not be changed.
@@ -164,7 +171,7 @@ func (m *Mail) Checks() []check.Finding { return m.checks() }
 
 func (m *Mail) check() []check.Finding {
 	in := check.Input{
-		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt,
+		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt, Rules: m.rules,
 		BodyOnly: m.msg.Raw == nil && m.msg.From == mail.Address{} && m.msg.To == nil && m.msg.Subject == "" && (m.msg.Text == "" || m.msg.HTML == ""),
 	}
 	if clean.Turned(m.msg.Subject) != m.msg.Subject {

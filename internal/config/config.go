@@ -39,6 +39,7 @@ type Config struct {
 	Local    Local
 	Relay    Relay
 	UI       UI
+	Checks   Checks
 	// Keys are the keys of actions, by the name of the action; one that is not here keeps its usual
 	// keys, one with an empty list has none.
 	Keys     map[string][]string
@@ -77,6 +78,11 @@ type UI struct {
 	Follow      bool   `toml:"follow"`       // open messages as they arrive
 	Autocopy    bool   `toml:"autocopy"`     // copy new codes as they arrive
 	DownloadDir string `toml:"download_dir"` // where messages and attachments are saved; "" for the usual folder
+}
+
+// Checks is the table [checks].
+type Checks struct {
+	Ignore []string `toml:"ignore"` // IDs of findings that are not shown
 }
 
 // Command is a shell command that a key runs.

@@ -84,17 +84,17 @@ func TestProblems(t *testing.T) {
 			`config.toml:5: "a" is not a setting of [relay]; there are host, tls, user, password_file, from, allow`,
 		}},
 		{"unknown settings", "colour = 1\nprofil = 'a'\nmouse = true\n[ui]\nprofile = 'a'\ncolour = {a = 1, b = 2}\n[profiles.a]\nbase_rul = ''\n", []string{
-			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [relay], [ui], [keys], [commands]`,
-			`config.toml:2: "profil" is not a setting; there are profile, [profiles], [local], [relay], [ui], [keys], [commands]`,
+			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [relay], [ui], [checks], [keys], [commands]`,
+			`config.toml:2: "profil" is not a setting; there are profile, [profiles], [local], [relay], [ui], [checks], [keys], [commands]`,
 			`config.toml:3: "mouse" is not a setting; it belongs under [ui]`,
 			`config.toml:5: "profile" is not a setting of [ui]; it belongs above the first table`,
 			`config.toml:6: "colour" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
 			`config.toml:8: "base_rul" is not a setting of [profiles.a]; there are base_url, insecure`,
 		}},
 		{"unknown tables", "[uii]\nmouse = true\n[ui.colours]\na = 1\n[\"\\u001b[m\"]\n", []string{
-			`config.toml:1: "uii" is not a setting; there are profile, [profiles], [local], [relay], [ui], [keys], [commands]`,
+			`config.toml:1: "uii" is not a setting; there are profile, [profiles], [local], [relay], [ui], [checks], [keys], [commands]`,
 			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
-			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [relay], [ui], [keys], [commands]`,
+			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [relay], [ui], [checks], [keys], [commands]`,
 		}},
 		{"tables and settings mistaken", "ui = 5\n[profile]\nname = 'a'\n[[ui]]\nmouse = true\n[profiles]\na = 'https://a.example'\n", []string{
 			"config.toml:1: ui is a table, which begins with [ui]",
@@ -131,6 +131,11 @@ func TestProblems(t *testing.T) {
 			"config.toml:3: down " + keyWanted,
 			`config.toml:4: filter: there is no key "ctlr+y", ""; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 			`config.toml:5: search: there is no key "control"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
+		}},
+		{"of the checks", "[checks]\nignore = [\n'link-private', 'link-htp', 'xyzzy']\n[checks.a]\n", []string{
+			`config.toml:2: no check is called "link-htp"; did you mean link-http?`,
+			`config.toml:2: no check is called "xyzzy"`,
+			`config.toml:4: "a" is not a setting of [checks]; there are ignore`,
 		}},
 		{"clash", "[keys]\ndown = 'n'\ncopy-code = 'd'\nfilter = 'n'\n", []string{
 			`config.toml:2: "n" is already the key of filter; down goes without it`,
@@ -216,6 +221,8 @@ mouse = false
 follow = true
 autocopy = true
 download_dir = "~/mail"
+[checks]
+ignore = ["link-private", "image-alt"]
 [keys]
 copy-code = ["C", "ctrl+y"]
 delete-inbox = []
@@ -228,8 +235,9 @@ var set = Config{
 	Local:    Local{SMTP: "127.0.0.1:2600", HTTP: "[::1]:8600", Keep: true},
 	Relay: Relay{Host: "mail.example.com:587", TLS: "tls", User: "mayfly", PasswordFile: "~/relay-password", From: "mayfly@example.com",
 		Allow: []string{"qa@example.com", "*@example.org"}},
-	UI:   UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
-	Keys: map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
+	UI:     UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
+	Checks: Checks{Ignore: []string{"link-private", "image-alt"}},
+	Keys:   map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
 }
 
 func TestCommands(t *testing.T) {

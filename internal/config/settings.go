@@ -13,6 +13,7 @@ import (
 	"mayfly/assets"
 	"mayfly/internal/near"
 	"mayfly/internal/sockets"
+	"mayfly/render/check"
 )
 
 // setting describes a setting of config.toml for those who got it wrong.
@@ -41,6 +42,7 @@ func settings() []setting {
 		{"ui.follow", "true or false"},
 		{"ui.autocopy", "true or false"},
 		{"ui.download_dir", `a folder in quotes, such as "~/mail"`},
+		{"checks.ignore", `a list of the IDs of checks in quotes, such as ["link-private"]`},
 		{"keys.*", `a key in quotes, such as "c", "ctrl+y" or "f2", or a list of keys`},
 		{"commands.*", `a shell command in quotes, such as "wc -l"`},
 	}
@@ -95,7 +97,15 @@ func (r *reader) config(usualKeys map[string][]string) Config {
 	r.check(&d.Local.HTTP, sockets.IsLoopbackAddress, "local", "http")
 	r.check(&d.Relay.TLS, oneOf(relayTLS), "relay", "tls")
 	r.check(&d.UI.Theme, oneOf(assets.ThemeNames()), "ui", "theme")
-	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Keys: map[string][]string{}}
+	r.line = r.lineOf("checks", "ignore")
+	d.Checks.Ignore = slices.DeleteFunc(d.Checks.Ignore, func(id string) bool {
+		unknown := !slices.Contains(check.IDs(), id)
+		if unknown {
+			r.report([]string{"checks", "ignore"}, "no check is called %q%s", id, meant(id, check.IDs()))
+		}
+		return unknown
+	})
+	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Checks: d.Checks, Keys: map[string][]string{}}
 	if usualKeys != nil {
 		for action, keys := range d.Keys {
 			r.bind(c.Keys, usualKeys, action, keys)
@@ -144,11 +154,7 @@ func oneOf(names []string) func(string) bool {
 func (r *reader) bind(keys, usualKeys map[string][]string, action string, chosen []string) {
 	r.line = r.lineOf("keys", action)
 	if _, known := usualKeys[action]; !known {
-		meant := ""
-		if found := near.Names(action, slices.Sorted(maps.Keys(usualKeys))); len(found) > 0 {
-			meant = "; did you mean " + strings.Join(found, " or ") + "?"
-		}
-		r.report([]string{"keys", action}, "no action is called %q%s", action, meant)
+		r.report([]string{"keys", action}, "no action is called %q%s", action, meant(action, slices.Sorted(maps.Keys(usualKeys))))
 		return
 	}
 	var wrong []string
@@ -163,6 +169,14 @@ func (r *reader) bind(keys, usualKeys map[string][]string, action string, chosen
 	if len(chosen) == 0 || len(wrong) < len(chosen) {
 		keys[action] = slices.DeleteFunc(chosen, func(key string) bool { return !isKey(key) })
 	}
+}
+
+// meant asks whether a name that does not exist means another; "" if none is like it.
+func meant(name string, names []string) string {
+	if found := near.Names(name, names); len(found) > 0 {
+		return "; did you mean " + strings.Join(found, " or ") + "?"
+	}
+	return ""
 }
 
 // noKey says that there are no such keys, given in quotes.

@@ -12,6 +12,7 @@ import (
 	"mayfly/api"
 	"mayfly/internal/mail"
 	"mayfly/render"
+	"mayfly/render/check"
 )
 
 // Message is one message. It must not be changed; its methods may be called from several
@@ -23,6 +24,8 @@ type Message struct {
 	mail.Message
 	InboxID string // empty for a file
 	ID      string // the name of a file
+
+	Rules check.Rules // of its checks; to be set before the first call of Mail
 
 	object json.RawMessage // of the API, as received; nil if it was not fetched or not kept
 
@@ -38,9 +41,9 @@ func (m *Message) Mail() *render.Mail {
 	switch {
 	case m.opened != nil:
 	case m.before != nil:
-		m.opened, m.before = m.before.Reopen(m.Message), nil
+		m.opened, m.before = m.before.Reopen(m.Message).Under(m.Rules), nil
 	default:
-		m.opened = render.Open(m.Message)
+		m.opened = render.Open(m.Message).Under(m.Rules)
 	}
 	return m.opened
 }
@@ -140,7 +143,7 @@ func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) 
 // withRaw adds the raw form. Sender, recipient and subject of the API take precedence over the
 // header.
 func (m *Message) withRaw(raw []byte) *Message {
-	w := &Message{Message: *mail.Parse(raw), InboxID: m.InboxID, ID: m.ID, object: m.object}
+	w := &Message{Message: *mail.Parse(raw), InboxID: m.InboxID, ID: m.ID, Rules: m.Rules, object: m.object}
 	m.opening.Lock()
 	w.before = m.opened
 	m.opening.Unlock()

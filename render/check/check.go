@@ -28,9 +28,23 @@ const (
 // String returns info, warning or error.
 func (l Level) String() string { return [...]string{"info", "warning", "error"}[l] }
 
+// IDs returns the IDs that findings have.
+func IDs() []string {
+	return strings.Fields(`placeholder mojibake malformed link-empty link-relative link-no-host link-scheme link-private link-http
+		link-spaces link-differs parts-code parts-link parts-differ text-missing body-missing preheader-missing image-alt
+		text-reversed html-clipped script form embedded stylesheet subject-empty subject-long from-missing from-several
+		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click`)
+}
+
+// Rules say what is looked for.
+type Rules struct {
+	Local  bool     // the message was received on this machine, where a link to it is right
+	Ignore []string // IDs of findings that are left out
+}
+
 // Finding is one problem in a message.
 type Finding struct {
-	ID      string // stays the same between releases
+	ID      string // one of IDs, stays the same between releases
 	Level   Level
 	Message string // one line: what is wrong, what to do
 	Where   string // where in the message; may be empty
@@ -61,6 +75,7 @@ type Input struct {
 	Reversed   []string  // which of the subject and the sender have words that are written backwards
 	ReceivedAt time.Time // zero if unknown
 	BodyOnly   bool      // only a body is known: a template rather than a message
+	Rules      Rules
 }
 
 // documents yields the documents of the parts that the message has, with their names.
@@ -80,7 +95,7 @@ const maxEach = 5
 
 // Run checks a message. The most severe findings come first, and those of one ID together.
 func Run(in Input) []Finding {
-	r := &report{source: in.HTML.Source, counts: make(map[kind]int), seen: make(map[Finding]bool)}
+	r := &report{source: in.HTML.Source, rules: in.Rules, counts: make(map[kind]int), seen: make(map[Finding]bool)}
 	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, malformed, header, authentication, bulk} {
 		check(in, r)
 	}
@@ -90,6 +105,7 @@ func Run(in Input) []Finding {
 // report collects findings.
 type report struct {
 	source    string // of the HTML
+	rules     Rules
 	findings  []Finding
 	positions []position // of each finding
 	counts    map[kind]int
@@ -123,7 +139,7 @@ func (r *report) add(id string, level Level, where, format string, args ...any) 
 
 func (r *report) addAt(p position, id string, level Level, where, format string, args ...any) {
 	f := Finding{ID: id, Level: level, Message: fmt.Sprintf(format, args...), Where: where}
-	if r.seen[f] {
+	if r.seen[f] || slices.Contains(r.rules.Ignore, id) {
 		return
 	}
 	k := kind{id, level}

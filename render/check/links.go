@@ -33,7 +33,11 @@ func link(l *doc.Link, where string, r *report) {
 		r.addAt(at, "link-scheme", Error, where, "%q is a link that mail programs remove or warn about", url)
 	case l.Host == "":
 	case private(l.Host):
-		r.addAt(at, "link-private", Error, where, "%q leads to %s, which recipients cannot reach", url, l.Host)
+		level := Error
+		if r.rules.Local {
+			level = Info
+		}
+		r.addAt(at, "link-private", level, where, "%q leads to %s, which recipients cannot reach", url, l.Host)
 	case scheme == "http" && !strings.EqualFold(l.URL, "http://"+l.Text): // a link that we made of "www.…"
 		r.addAt(at, "link-http", Warning, where, "%q is not encrypted: use https", url)
 	}

@@ -57,6 +57,7 @@ func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, pr
 		out := Opened{origin: origin{s}, Key: key, Generation: generation}
 		out.Message, out.Err = s.fetch(ctx, c, inboxID, summary)
 		if out.Err == nil {
+			out.Message.Rules = s.Rules
 			out.Findings = read(out.Message)
 			prepare(out.Message.Mail())
 		}

@@ -14,6 +14,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/internal/registry"
+	"mayfly/render/check"
 	"mayfly/ui/host"
 )
 
@@ -39,6 +40,7 @@ type Service struct {
 	SMTPAddr string // host:port of the SMTP server for the inboxes; empty if unknown
 	SMTPNote string // appended to it on the screen, such as " (2525 was taken)"
 	Local    bool
+	Rules    check.Rules                 // of the checks of its messages
 	Close    func(context.Context) error // may be nil
 	// Notice is what the user should know about the service; empty if there is nothing.
 	Notice string
