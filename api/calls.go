@@ -260,6 +260,11 @@ func (c *Client) PollInboxes(ctx context.Context, p Poll) (InboxList, error) {
 	}
 	list.ETag, list.Waited = a.tag(p), waitApplied(a.header)
 	c.features.inboxes.present()
+	if a.status == http.StatusOK {
+		c.mu.Lock()
+		c.named = InboxList{Domains: list.Domains, RelayAllow: list.RelayAllow}
+		c.mu.Unlock()
+	}
 	c.catchesAll.Store(a.header.Get("Catch-All") == "?1") // a boolean item (RFC 9651, 3.3.6)
 	return list, err
 }

@@ -65,6 +65,7 @@ type shared struct {
 	mu    sync.Mutex
 	quota *Quota
 	ahead time.Duration // how far the service's clock is ahead of this machine's
+	named InboxList     // what the last list named, without the inboxes
 
 	catchesAll atomic.Bool
 }
@@ -196,6 +197,22 @@ func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 func (c *Client) CannotDeleteMessages() bool { return c.features.deleteMessage.isAbsent() }
 func (c *Client) CannotEmptyInboxes() bool   { return c.features.emptyInbox.isAbsent() }
 func (c *Client) CannotExtendInboxes() bool  { return c.features.extendInbox.isAbsent() }
+
+// Domains returns those that inboxes can be created at, the default first, as the service named them when it
+// last sent a list of inboxes: an extension of the contract. It is empty if the service names none.
+func (c *Client) Domains() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.named.Domains
+}
+
+// RelayAllow returns to whom messages can be released, as [InboxList] has it; nobody if the service has no relay
+// or has not sent a list of inboxes.
+func (c *Client) RelayAllow() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.named.RelayAllow
+}
 
 // ServiceTime returns the time by the service's clock, as far as the Date of its last answer (RFC
 // 9110, 6.6.1) tells: up to a second late. Without one it is the time of this machine.

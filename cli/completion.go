@@ -172,17 +172,21 @@ func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) (
 // completeDomains completes the domains that the service names, else those of existing inboxes.
 func (a *app) completeDomains(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
-		if list, err := s.client.Inboxes(ctx); err == nil && len(list.Domains) > 0 {
-			return slices.DeleteFunc(list.Domains, func(d string) bool { return !strings.HasPrefix(d, start) || render.Clean(d) != d }), nil
-		}
 		inboxes, err := s.inboxes(ctx)
-		domains := map[string]bool{}
-		for _, i := range inboxes {
-			if _, domain, ok := strings.Cut(render.Clean(i.Email), "@"); ok && strings.HasPrefix(domain, start) {
-				domains[domain] = true
+		domains := s.client.Domains()
+		if len(domains) == 0 {
+			for _, i := range inboxes {
+				_, domain, _ := strings.Cut(i.Email, "@")
+				domains = append(domains, domain)
 			}
 		}
-		return slices.Sorted(maps.Keys(domains)), err
+		found := map[string]bool{}
+		for _, d := range domains {
+			if d = render.Clean(d); d != "" && strings.HasPrefix(d, start) {
+				found[d] = true
+			}
+		}
+		return slices.Sorted(maps.Keys(found)), err
 	})
 }
 

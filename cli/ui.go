@@ -121,15 +121,15 @@ func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session
 	return &session.Service{Client: s.client, Registry: s.known, Name: name, Profile: p.profile, Rules: s.rules, Close: forget}, nil
 }
 
-// saveProfile adds a profile to config.toml, and stores its key, if any, in the keyring.
-func (a *app) saveProfile(ctx context.Context, p session.Profile, key string) error {
+// saveProfile adds a profile to config.toml, and stores its key, if any.
+func (a *app) saveProfile(ctx context.Context, p session.Profile, key string, where keys.Place) error {
 	if err := config.AddProfile(a.configFile(), p.Name, p.BaseURL); err != nil {
 		return err
 	}
 	if key == "" {
 		return nil
 	}
-	err := a.keys().Set(ctx, p.BaseURL, key, keys.Keyring)
+	err := a.keys().Set(ctx, p.BaseURL, key, where)
 	if errors.Is(err, keys.ErrNoKeyring) {
 		return fmt.Errorf("%w: set %s, or mayfly key set --file --profile %s", keys.ErrNoKeyring, keys.Variable, p.Name)
 	}

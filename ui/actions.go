@@ -28,8 +28,8 @@ func actions(commands []config.Command) []*action {
 	table := []*action{
 		{ID: "new-inbox", Title: "New inbox, and copy its address", Hint: "new", Group: essentials, Keys: []string{"n"}, Where: anywhere, Why: (*app).needService,
 			Run: func(a *app) tea.Cmd { return a.create(api.CreateInbox{}) }},
-		{ID: "new-inbox-with", Title: "New inbox, with a name and lifetime", Group: essentials, Keys: []string{"N"}, Where: anywhere, Why: (*app).needService,
-			Run: func(a *app) tea.Cmd { return a.show(lists.NewInboxForm(a.store.Domains(), a.create)) }},
+		{ID: "new-inbox-with", Title: "New inbox, with a username and TTL", Group: essentials, Keys: []string{"N"}, Where: anywhere, Why: (*app).needService,
+			Run: func(a *app) tea.Cmd { return a.show(a.newInboxForm()) }},
 		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Group: essentials, Keys: []string{"y"}, Where: anywhere, Why: (*app).needLive,
 			Run: func(a *app) tea.Cmd { return a.copyAddress(a.inbox()) }},
 		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: essentials, Keys: []string{"c"}, Where: anywhere,
@@ -132,7 +132,7 @@ func actions(commands []config.Command) []*action {
 				a.note("opening a safe copy…")
 				return a.request(a.session().OpenCopy(m, a.opened(m), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env)))
 			}},
-		{ID: "release-message", Title: "Send the message on by a relay", Group: ofMessage, Keys: []string{"R"}, Where: anywhere, Why: (*app).needMessage,
+		{ID: "release-message", Title: "Send the message on by a relay", Group: ofMessage, Keys: []string{"R"}, Where: anywhere, Why: (*app).needRelay,
 			Run: func(a *app) tea.Cmd { return a.show(a.releaseForm(a.message())) }},
 		{ID: "unread", Title: "Mark unread", Group: ofMessage, Keys: []string{"u"}, Where: anywhere, Why: (*app).needMessage, Run: just((*app).toggleUnread)},
 		{ID: "compare", Title: "Compare with the one before, or two marked", Group: ofMessage, Keys: []string{"="}, Where: anywhere,
@@ -168,7 +168,7 @@ func actions(commands []config.Command) []*action {
 			Run: func(a *app) tea.Cmd { return a.show(lists.LabelPrompt(a.inbox(), a.label)) }},
 		{ID: "adopt-inbox", Title: "Add an inbox by ID", Group: ofInboxes, Keys: []string{"A"}, Where: anywhere, Why: (*app).needService,
 			Run: func(a *app) tea.Cmd {
-				return a.show(lists.AdoptPrompt(a.store, func(id string) tea.Cmd { return a.request(a.session().Adopt(id)) }))
+				return a.show(lists.AdoptPrompt(a.store, func(id string) tea.Cmd { return a.submit(a.session().Adopt(id)) }))
 			}},
 
 		{ID: "refresh", Title: "Refresh, or retry now", Group: application, Keys: []string{"r"}, Where: anywhere, Run: (*app).refresh},
@@ -179,7 +179,7 @@ func actions(commands []config.Command) []*action {
 		{ID: "palette", Title: "All actions", Group: application, Keys: []string{"ctrl+p", ":"}, Where: anywhere,
 			Run: func(a *app) tea.Cmd { return a.show(a.table.menu("Actions", a.focus, a.perform)) }},
 		{ID: "connect", Title: "Connect to a service", Group: application, Keys: []string{"K"}, Where: anywhere,
-			Run: func(a *app) tea.Cmd { return a.show(a.connectForm()) }},
+			Run: func(a *app) tea.Cmd { return a.show(a.connectForm(a.connection.Err())) }},
 		{ID: "profiles", Title: "Switch profiles", Group: application, Keys: []string{"P"}, Where: anywhere, Why: (*app).needProfiles,
 			Run: func(a *app) tea.Cmd { return a.show(a.profilesMenu()) }},
 		{ID: "theme", Title: "Change the theme", Group: application, Keys: []string{"T"}, Where: anywhere, Run: (*app).nextTheme},

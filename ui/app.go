@@ -62,6 +62,7 @@ type app struct {
 
 	pipedTo    string // the command that a message was last piped to
 	releasedTo string // the address that a message was last sent on to
+	submitted  string // the request of a form that waits for its answer
 }
 
 func newApp(ctx context.Context, o Options, h *host.Host) *app {

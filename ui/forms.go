@@ -1,35 +1,64 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/keys"
+	"mayfly/api"
 	"mayfly/render"
 	"mayfly/ui/dialog"
+	"mayfly/ui/lists"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 )
 
+// submit begins the request of a form that stays open until it is answered.
+func (a *app) submit(r session.Request) tea.Cmd {
+	a.submitted = r.What
+	return a.request(r)
+}
+
+// answerForm answers the form that a request came from, if it is still open, and reports whether that closed it.
+func (a *app) answerForm(answer session.Answer) (closed bool) {
+	if answer.What != a.submitted {
+		return false
+	}
+	open, text := len(a.dialogs), ""
+	if err := cmp.Or(answer.Interrupted(a.session()), answer.Err()); err != nil {
+		text = session.Explain(err)
+	}
+	a.submitted = ""
+	a.toDialog(dialog.Answered{Err: text})
+	return len(a.dialogs) < open
+}
+
+func (a *app) newInboxForm() dialog.Dialog {
+	return lists.NewInboxForm(a.session().Client.Domains(), a.store.Domains(), func(in api.CreateInbox) tea.Cmd {
+		return a.submit(a.session().Create(in, true))
+	})
+}
+
 // connectForm asks for a service, and optionally for a key and a profile name. It begins with the
-// service that was last asked for, at the key if that is what it lacks.
-func (a *app) connectForm() dialog.Dialog {
+// service that was last asked for, at the key if that is what it lacks, and with what is wrong there.
+func (a *app) connectForm(wrong error) dialog.Dialog {
 	asked := a.connection.Asked()
-	kept := "the key is kept in the system keyring, if there is one"
-	if errors.Is(a.connection.Err(), keys.ErrNoKeyring) {
-		kept = "there is no keyring: the key is not kept"
+	name := asked.Name
+	if asked.BaseURL == "" {
+		name = ""
 	}
 	f := dialog.Form{
-		Title: "Connect to a service",
+		Title: "Connect to a service", Does: "connects", Asks: true,
 		Fields: []dialog.Field{
 			{Title: "Service", Value: asked.BaseURL, Placeholder: "https://mail.example.com", Hint: "its base URL", Check: checkBaseURL},
 			{Title: "API key", Password: true, Hint: "leave empty to use the saved key", Check: checkKey},
-			{Title: "Save as profile", Placeholder: "not saved", Hint: kept, Check: checkProfile},
+			{Title: "Save as profile", Value: name, Placeholder: "not saved", Hint: "keeps the key in the keyring, or else where you say", Check: checkProfile},
 		},
 		Then: func(v []string) tea.Cmd {
 			c := session.Choice{BaseURL: strings.TrimRight(v[0], "/"), Key: v[1]}
@@ -39,8 +68,11 @@ func (a *app) connectForm() dialog.Dialog {
 			if v[2] != "" {
 				c.Profile, c.Keep = v[2], true
 			}
-			return a.connectTo(c)
+			return a.submit(a.connection.ConnectTo(c, a.now))
 		},
+	}
+	if wrong != nil {
+		f.Failed = session.Explain(wrong)
 	}
 	if t := a.connection.Trouble(); asked.BaseURL != "" && (t == session.NoKey || t == session.KeyRefused || !a.connection.Reached()) {
 		f.First = 1
@@ -48,8 +80,13 @@ func (a *app) connectForm() dialog.Dialog {
 	return dialog.NewForm(f)
 }
 
-func (a *app) connectTo(c session.Choice) tea.Cmd {
-	return a.request(a.connection.ConnectTo(c, a.now))
+// keyFileQuestion asks whether a key that no keyring can keep goes into a file.
+func (a *app) keyFileQuestion(keep session.Request) dialog.Dialog {
+	return dialog.NewQuestion(dialog.Question{
+		Title: "Keep the key in a file?", Keep: "forget it at the end",
+		Text:    []string{"You are connected. There is no keyring to keep the key in.", "Only you and the administrator could read the file (mode 0600)."},
+		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "keep it in a file", Do: func() tea.Cmd { return a.request(keep) }}},
+	})
 }
 
 func checkBaseURL(v string) error {
@@ -85,7 +122,7 @@ func (a *app) profilesMenu() dialog.Dialog {
 	m := dialog.Menu{Title: "Profiles", Then: func(name string) tea.Cmd {
 		for _, p := range profiles {
 			if p.Name == name {
-				return a.connectTo(session.Choice{Profile: p.Name, BaseURL: p.BaseURL})
+				return a.request(a.connection.ConnectTo(session.Choice{Profile: p.Name, BaseURL: p.BaseURL}, a.now))
 			}
 		}
 		return nil
@@ -103,20 +140,36 @@ func (a *app) profilesMenu() dialog.Dialog {
 	return dialog.NewMenu(m)
 }
 
-// releaseForm asks for the address that a message is sent on to. It begins with the last one.
+// needRelay needs a message, and a relay to send it on by.
+func (a *app) needRelay() string {
+	if reason := a.needMessage(); reason != "" {
+		return reason
+	}
+	return a.session().NeedRelay()
+}
+
+// releaseForm asks for the address that a message is sent on to, one that the relay may send to. It begins with
+// the last one, or with the only one.
 func (a *app) releaseForm(m *store.Message) dialog.Dialog {
-	inboxID, id := m.InboxID, m.ID
+	inboxID, id, allowed := m.InboxID, m.ID, a.session().Client.RelayAllow()
+	if a.releasedTo == "" && len(allowed) == 1 && !strings.HasPrefix(allowed[0], "*") {
+		a.releasedTo = allowed[0]
+	}
+	all := render.Clean(strings.Join(allowed, ", "))
 	return dialog.NewForm(dialog.Form{
-		Title: "Send this message on",
-		Fields: []dialog.Field{{Value: a.releasedTo, Placeholder: "qa@example.com", Hint: "an allowed address   esc cancels", Check: func(to string) error {
-			if local, domain, _ := strings.Cut(to, "@"); local == "" || domain == "" || strings.ContainsAny(to, " ,;") {
-				return errors.New("one address, such as qa@example.com")
+		Title: "Send this message on", Asks: true,
+		Fields: []dialog.Field{{Value: a.releasedTo, Placeholder: allowed[0], Suggestions: allowed, Hint: "→ " + all, Check: func(to string) error {
+			_, domain, _ := strings.Cut(to, "@")
+			if !slices.ContainsFunc(allowed, func(s string) bool {
+				return strings.EqualFold(s, to) || strings.EqualFold(s, "*@"+domain) && !strings.HasPrefix(to, "@")
+			}) {
+				return errors.New("the relay sends only to " + all)
 			}
 			return nil
 		}}},
 		Then: func(v []string) tea.Cmd {
 			a.releasedTo = v[0]
-			return a.request(a.session().SendOn(inboxID, id, v[0]))
+			return a.submit(a.session().SendOn(inboxID, id, v[0]))
 		},
 	})
 }

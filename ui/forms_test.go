@@ -1,21 +1,26 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"mayfly/api/apitest"
+	"mayfly/keys"
 	"mayfly/ui/dialog"
 	"mayfly/ui/session"
 	"mayfly/ui/uitest"
 )
 
-// press gives keys to a dialog until it closes.
+// press gives keys to a dialog until it closes or asks.
 func press(d dialog.Dialog, names ...string) (r dialog.Result) {
 	for _, k := range uitest.Keys(names...) {
-		if r = d.Update(k); r.Close {
+		if r = d.Update(k); r.Close || r.Do != nil {
 			break
 		}
 	}
@@ -26,21 +31,21 @@ func TestTheFormThatConnects(t *testing.T) {
 	for _, c := range []struct {
 		keys  []string
 		wrong string
-		want  string // what is connected to, and what is saved
+		want  string // what is connected to
 	}{
-		{[]string{"https://a.example/", "enter", "k-1", "enter", "work", "enter"}, "", "{work https://a.example k-1} {work https://a.example} k-1"},
-		{[]string{"http://[::1]:8080/x", "enter", "enter", "enter"}, "", "{ http://[::1]:8080/x }"},
-		{[]string{"https://a.example", "enter", "k-1", "enter", "enter"}, "", "{ https://a.example k-1}"},
+		{[]string{"https://a.example/", "tab", "k-1", "tab", "work", "enter"}, "", "{work https://a.example k-1}"},
+		{[]string{"http://[::1]:8080/x", "enter"}, "", "{ http://[::1]:8080/x }"},
+		{[]string{"https://a.example", "tab", "k-1", "enter"}, "", "{ https://a.example k-1}"},
 		{[]string{"enter"}, "! a URL such as https://mail.example.com", ""},
 		{[]string{"a.example", "enter"}, "! a URL such as https://mail.example.com", ""},
 		{[]string{"ftp://a.example", "enter"}, "! a URL such as https://mail.example.com", ""},
 		{[]string{"https://u@a.example", "enter"}, "! the URL alone", ""},
 		{[]string{"https://a.example/?q", "enter"}, "! the URL alone", ""},
 		{[]string{"https://a.example/#f", "enter"}, "! the URL alone", ""},
-		{[]string{"https://a.example", "enter", "a b", "enter"}, "! a key contains no spaces", ""},
-		{[]string{"https://a.example", "enter", "ключ", "enter"}, "! a key contains no spaces", ""},
-		{[]string{"https://a.example", "enter", "enter", "Work", "enter"}, "! a-z 0-9 _ -, at most 32", ""},
-		{[]string{"https://a.example", "enter", "enter", strings.Repeat("a", 33), "enter"}, "! a-z 0-9 _ -, at most 32", ""},
+		{[]string{"https://a.example", "tab", "a b", "enter"}, "! a key contains no spaces", ""},
+		{[]string{"https://a.example", "tab", "ключ", "enter"}, "! a key contains no spaces", ""},
+		{[]string{"https://a.example", "tab", "tab", "Work", "enter"}, "! a-z 0-9 _ -, at most 32", ""},
+		{[]string{"https://a.example", "tab", "tab", strings.Repeat("a", 33), "enter"}, "! a-z 0-9 _ -, at most 32", ""},
 	} {
 		a, did := starting(t, now), ""
 		a.connection = session.NewConnection(t.Context(), session.Options{
@@ -48,25 +53,125 @@ func TestTheFormThatConnects(t *testing.T) {
 				did = fmt.Sprint(target)
 				return nil, errors.New("no")
 			},
-			SaveProfile: func(_ context.Context, p session.Profile, key string) error {
-				did += fmt.Sprint(" ", p, " ", key)
-				return nil
-			},
 		}, a.log, now)
-		d := a.connectForm()
+		d := a.connectForm(nil)
 		r := press(d, c.keys...)
 		if r.Do != nil {
 			r.Do()()
 		}
-		if r.Close != (c.wrong == "") || did != c.want {
+		if did != c.want {
 			t.Errorf("%q leads to %q, want %q", c.keys, did, c.want)
 		}
 		uitest.DrawDialog(t, d, 80, 24).See(c.wrong)
 		uitest.DrawDialog(t, d, 80, 24).DontSee("k-1", "a b")
 		if c.want != "" {
-			uitest.DrawDialog(t, a.connectForm(), 80, 24).See("> http")
+			uitest.DrawDialog(t, a.connectForm(nil), 80, 24).See("> http")
 		}
 	}
+}
+
+// What a key is missing for is asked for at once, what is wrong with the answer is said in the form, and where there
+// is no keyring it asks before it keeps the key in the file.
+func TestAMissingKeyIsAskedFor(t *testing.T) {
+	for _, profile := range []session.Profile{{Name: "work", BaseURL: "https://mail.example/v2"}, {BaseURL: "https://mail.example/v2"}} {
+		set := setting{width: 80, height: 24, start: profile}
+		set.connect = func(*harness) (*session.Service, error) {
+			return nil, fmt.Errorf("%w for https://mail.example/v2", keys.ErrNone)
+		}
+		var kept []string
+		set.save = func(p session.Profile, key string, where keys.Place) error {
+			kept = append(kept, fmt.Sprint(p, key, where))
+			if where == keys.Keyring {
+				return keys.ErrNoKeyring
+			}
+			return nil
+		}
+		play(t, set, func(h *harness) {
+			h.see("╭ Connect to a service", "> https://mail.example/v2", "> "+cmp.Or(profile.Name, "not saved"))
+			h.press("esc", "n")
+			h.see("No API key: K connects with one")
+			h.press("K", "enter")
+			h.see("╭ Connect to a service", "│ ! no API key for https://mail.example/v2")
+			if profile.Name == "" {
+				h.press("tab", "home", "team", "shift+tab")
+			}
+			h.press("secret-key", "enter")
+			h.see("╭ Keep the key in a file?", "y keep it in a file   esc forget it at the end")
+			h.press("y")
+			h.see("✓ kept the key in a file that only you can read")
+			name := cmp.Or(profile.Name, "team")
+			if got, want := fmt.Sprint(kept), fmt.Sprintf("[{%[1]s https://mail.example/v2}secret-key0 {%[1]s https://mail.example/v2}secret-key1]", name); got != want {
+				t.Errorf("kept %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestAProfileWithoutAKeyOpensOnTheFormThatAsksForIt(t *testing.T) {
+	set := with(ada)
+	set.profiles = []session.Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
+	first := true
+	set.connect = func(h *harness) (*session.Service, error) {
+		if first {
+			first = false
+			return h.connection(), nil
+		}
+		return nil, keys.ErrNone
+	}
+	play(t, set, func(h *harness) {
+		h.press("P", "work", "enter")
+		h.see("╭ Connect to a service", "> https://work.example", "┃ API key", "> work", "! no API key")
+		h.press("esc")
+		h.see("ada")
+	})
+}
+
+func TestANewInboxThatIsRefusedKeepsItsForm(t *testing.T) {
+	set := with(ada)
+	set.service.Extensions = true
+	play(t, set, func(h *harness) {
+		h.press("N", "ada", "enter")
+		h.see("╭ New inbox", "> ada", "the username is taken (400)")
+		h.press("2", "tab", "right", "right", "tab", "ctrl+u", "30m", "enter")
+		h.dontSee("╭ New inbox")
+		if want := "ada2@other.example"; len(h.copied) != 1 || h.copied[0] != want {
+			t.Errorf("copied %q, want %q", h.copied, want)
+		}
+		h.see("30 min")
+		h.server.SetDelay(2 * time.Second)
+		h.press("N", "bob", "enter")
+		h.see("waiting for the service…")
+		h.press("esc", "y") // goes on without the form
+		h.wait(3 * time.Second)
+		h.see("bob")
+	})
+}
+
+func TestAMessageIsSentOnToWhomTheRelayMaySend(t *testing.T) {
+	for reason, service := range map[string]apitest.Options{"! This service has no relay: only its operator can set one up": extended, "This service has no relay": {}} {
+		play(t, setting{width: 120, height: 36, before: someMail, service: service}, func(h *harness) {
+			h.press("R")
+			h.see(strings.TrimPrefix(reason, "! "))
+			h.dontSee("╭ Send")
+		})
+	}
+	set := setting{width: 80, height: 24, before: someMail, service: apitest.Options{Extensions: true, RelayAllow: []string{"*@example.org", "qa@example.com"}}}
+	play(t, set, func(h *harness) {
+		h.press("R")
+		h.see("╭ Send this message on", "→ *@example.org, qa@example.com")
+		h.press("bob@example.net", "enter")
+		h.see("! the relay sends only to *@example.org, qa@example.com")
+		h.press("ctrl+u", "bob", "right")
+		h.see("› bob@example.org")
+		h.server.FailIf(apitest.Forbidden, 1, func(r *http.Request) bool { return r.Method == http.MethodPost })
+		h.press("enter")
+		h.see("╭ Send this message on", "› bob@example.org", "! ")
+		h.press("enter")
+		h.dontSee("╭ Send this message on")
+		h.see("✓ sent to bob@example.org")
+		h.press("R")
+		h.see("› bob@example.org")
+	})
 }
 
 func TestProfiles(t *testing.T) {

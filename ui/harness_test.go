@@ -23,6 +23,7 @@ import (
 	"mayfly/internal/config"
 	"mayfly/internal/registry"
 	"mayfly/internal/term"
+	"mayfly/keys"
 	"mayfly/ui/host"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
@@ -64,6 +65,7 @@ type setting struct {
 	config        string                                     // config.toml
 	profiles      []session.Profile
 	before        func(h *harness) // prepares the service
+	save          func(p session.Profile, key string, where keys.Place) error
 	smtp          string
 	start         session.Profile // what the program was started for
 }
@@ -105,13 +107,19 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 		}
 		return h.connection(), nil
 	}
+	saving := func(_ context.Context, p session.Profile, key string, where keys.Place) error {
+		if set.save == nil {
+			return nil
+		}
+		return set.save(p, key, where)
+	}
 	cfg := config.Default()
 	if set.config != "" {
 		cfg = config.Parse("config.toml", []byte(set.config), DefaultKeys())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
-	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles}, Config: cfg}, h.machine(dir))
+	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles, SaveProfile: saving}, Config: cfg}, h.machine(dir))
 	h.send(tea.WindowSizeMsg{Width: max(set.width, 1), Height: max(set.height, 1)})
 	h.send(tea.ColorProfileMsg{Profile: cmp.Or(set.profile, colorprofile.TrueColor)})
 	h.send(tea.BackgroundColorMsg{Color: cmp.Or[color.Color](set.background, color.Black)})

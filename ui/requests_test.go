@@ -220,10 +220,11 @@ func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 			if p.Name != "" {
 				name, flag = "work", "--profile work"
 			}
+			h.press("esc")
 			h.see(" mayfly  "+name+" ", "○ no key", "mayfly key set "+flag)
 			h.press("K")
 			h.see("> https://mail.example/v2")
-			h.press("secret-key", "enter", "enter")
+			h.press("secret-key", "enter")
 			h.see("There are no inboxes.", "✓ connected to mail.example")
 			want := session.Target{Profile: p.Name, BaseURL: p.BaseURL, Key: "secret-key"}
 			if n := len(h.targets); h.targets[n-1] != want {

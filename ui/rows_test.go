@@ -180,7 +180,7 @@ func TestTheSelectedRowIsSeenOnEveryTerminal(t *testing.T) {
 				stands("  All inboxes", true)
 				h.press(":", "new in")
 				stands("and copy its", true)
-				stands("with a name", false)
+				stands("with a username", false)
 			})
 		})
 	}

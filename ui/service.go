@@ -9,6 +9,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/internal/registry"
+	"mayfly/keys"
 	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
@@ -47,6 +48,7 @@ func (a *app) requests() tea.Cmd {
 
 func (a *app) onAnswer(answer session.Answer) tea.Cmd {
 	a.footer.end(answer)
+	submitted := a.answerForm(answer)
 	if err := answer.Interrupted(a.session()); err != nil {
 		a.report(host.Done{Err: err})
 		return nil
@@ -57,6 +59,9 @@ func (a *app) onAnswer(answer session.Answer) tea.Cmd {
 	case session.Connected:
 		cmd := a.onConnected(m)
 		a.report(a.connection.Outcome(m))
+		if keep, lacksKeyring := a.connection.KeepInFile(m); lacksKeyring && submitted {
+			return tea.Batch(cmd, a.show(a.keyFileQuestion(keep)))
+		}
 		return cmd
 	}
 	return a.route(answer.Msg)
@@ -65,6 +70,9 @@ func (a *app) onAnswer(answer session.Answer) tea.Cmd {
 // onConnected starts using a new connection.
 func (a *app) onConnected(m session.Connected) tea.Cmd {
 	change, cmd := a.connection.Use(m, a.now)
+	if errors.Is(a.connection.Outcome(m).Err, keys.ErrNone) && !a.busy() {
+		return tea.Batch(cmd, a.show(a.connectForm(m.Err)))
+	}
 	if change == session.None {
 		return cmd
 	}

@@ -57,7 +57,7 @@ func (b *box) Update(msg tea.Msg) Result {
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
 		return b.click(msg)
-	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseWheelMsg:
+	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseWheelMsg, Answered:
 		return b.body.Update(msg)
 	}
 	return Result{}

@@ -13,22 +13,32 @@ type Form struct {
 	Title  string
 	Fields []Field                       // at least one; one alone is shown without its title
 	First  int                           // the field that has focus first
-	Then   func(values []string) tea.Cmd // what enter on the last field does, if all are valid
+	Does   string                        // what enter does, such as "creates", for a form of several fields
+	Then   func(values []string) tea.Cmd // does it, if all fields are valid
+	// Asks means that Then asks the service: the form stays open until it is [Answered].
+	Asks   bool
+	Failed string // why it failed, or why the form is needed; shown until it is tried
 }
+
+// Answered closes a form that waits for it, unless there is an error: it then shows that, and what was typed.
+// Other dialogs ignore it.
+type Answered struct{ Err string }
 
 // Field is one line of a form. The zero value is an empty one that takes any text.
 type Field struct {
 	Title       string
-	Hint        string   // shown while the field has focus and is valid
-	Value       string   // initial value
-	Placeholder string   // shown while it is empty
-	Suggestions []string // whole values; right or end completes the first match
-	Password    bool     // the characters are not shown
+	Hint        string // shown while the field has focus and is valid
+	Value       string // initial value
+	Placeholder string // shown while it is empty
+	// Suggestions are whole values, or *@domain for any address there. Right or end completes the first that
+	// matches; right goes on to the next.
+	Suggestions []string
+	Password    bool // the characters are not shown
 	// Check says what is wrong with a value. It may be nil. Values have no spaces around them.
 	Check func(value string) error
 }
 
-// NewForm opens a form. Enter, tab and down do not leave an invalid field.
+// NewForm opens a form. Tab and down do not leave an invalid field.
 func NewForm(f Form) Dialog {
 	o := &form{Form: f}
 	for _, field := range f.Fields {
@@ -45,19 +55,25 @@ func NewForm(f Form) Dialog {
 type form struct {
 	Form
 	room
-	lines []*Line
-	at    int    // the field that has focus
-	tried []bool // fields the user tried to leave while invalid
+	lines   []*Line
+	at      int    // the field that has focus
+	tried   []bool // fields the user tried to leave while invalid
+	waiting bool   // to be answered
 }
 
 const (
 	formWidth   = 58
 	promptWidth = 56
-	formFoot    = "enter next or done   esc cancels"
 	roomyForm   = 8 // rows from which the keys are shown below the fields
+	maxFoot     = 3 // rows of an answer or a hint below
 )
 
 func (f *form) Update(msg tea.Msg) Result {
+	if answer, ok := msg.(Answered); ok {
+		done := f.waiting && answer.Err == ""
+		f.waiting, f.Failed = false, answer.Err
+		return Result{Close: done}
+	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		switch KeyName(k) {
 		case "esc":
@@ -78,16 +94,8 @@ func (f *form) Update(msg tea.Msg) Result {
 	return Result{}
 }
 
-// enter goes to the next field, and from the last one to the first invalid one. If there is none,
-// the form is done.
+// enter goes to the first invalid field. If there is none, the form is done, or waits.
 func (f *form) enter() Result {
-	if !f.leave() {
-		return Result{}
-	}
-	if f.at < len(f.Fields)-1 {
-		f.focus(f.at + 1)
-		return Result{}
-	}
 	values := make([]string, len(f.lines))
 	for n := range f.lines {
 		if f.wrong(n) != "" {
@@ -97,7 +105,11 @@ func (f *form) enter() Result {
 		}
 		values[n] = f.value(n)
 	}
-	return Result{Close: true, Do: func() tea.Cmd { return f.Then(values) }}
+	if f.waiting {
+		return Result{}
+	}
+	f.waiting, f.Failed = f.Asks, ""
+	return Result{Close: !f.Asks, Do: func() tea.Cmd { return f.Then(values) }}
 }
 
 func (f *form) focus(n int) {
@@ -129,9 +141,10 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 		return f.Title, f.prompt(th, max(10, min(promptWidth, f.w)))
 	}
 	width, height := max(12, min(formWidth, f.w)), f.h
-	footed := height >= roomyForm
+	foot := f.foot(th, theme.FirstFit([]string{"enter " + f.Does + "   tab next field   esc cancels", "enter " + f.Does + "   esc cancels"}, width), width)
+	footed := height >= roomyForm || f.Failed != ""
 	if footed {
-		height -= 2
+		height -= len(foot) + 1
 	}
 	var rows []string
 	first := 0 // row of the field that has focus
@@ -149,18 +162,36 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 		rows[n] = theme.Fit(rows[n], width)
 	}
 	if footed {
-		rows = append(rows, "", th.Dim.On(theme.Cut(formFoot, width)))
+		rows = append(append(rows, ""), foot...)
 	}
 	return f.Title, rows
 }
 
+// foot is why it failed, else what the keys do.
+func (f *form) foot(th *theme.Theme, keys string, w int) []string {
+	style, most := th.Dim, maxFoot
+	switch {
+	case f.Failed != "":
+		keys, style = "! "+f.Failed, th.Bad
+	case f.waiting:
+		keys = "waiting for the service" + theme.Ellipsis + "   esc goes on without"
+	case len(f.Fields) > 1:
+		most = 1
+	}
+	rows := Shorten(keys, w, most)
+	for n := range rows {
+		rows[n] = style.On(rows[n])
+	}
+	return rows
+}
+
 // prompt is the line of a form that has only one, and its hint or error.
 func (f *form) prompt(th *theme.Theme, w int) []string {
-	below := th.Dim.On(theme.Cut(f.Fields[0].Hint, w))
+	below := f.foot(th, f.Fields[0].Hint, w)
 	if wrong := f.wrong(0); wrong != "" && f.tried[0] {
-		below = th.Bad.On(theme.Cut("! "+wrong, w))
+		below = []string{th.Bad.On(theme.Cut("! "+wrong, w))}
 	}
-	return []string{theme.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w), "", below}
+	return append([]string{theme.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w), ""}, below...)
 }
 
 const fieldRows = 3

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -82,8 +83,8 @@ func (l *Line) Update(msg tea.Msg) (changed bool) {
 		switch name := KeyName(msg); {
 		case msg.Text != "":
 			l.insert(l.cleanTyped(msg.Text))
-		case (name == "right" || name == "end" || name == "ctrl+e") && l.suggested() != "":
-			l.SetValue(before + l.suggested())
+		case (name == "end" || name == "ctrl+e") && l.suggested() != "", name == "right" && l.completed() != "":
+			l.SetValue(l.completed())
 		case key.Matches(msg, l.text.KeyMap.DeleteWordForward) && l.atWordEnd():
 			// bubbles#1056: deleting the word panics here.
 			l.text, _ = l.text.Update(tea.KeyPressMsg{Code: tea.KeyDelete})
@@ -119,16 +120,40 @@ func (l *Line) atWordEnd() bool {
 	return len(after) == 1 || len(after) > 1 && unicode.IsSpace(after[1])
 }
 
-// suggested is what a suggestion adds to the text, "" unless the cursor is at its end.
-func (l *Line) suggested() string {
+// completed is the text with the first suggestion that begins with it, or after a whole one the next; "" without
+// any, or unless the cursor is at the end.
+func (l *Line) completed() string {
 	v := l.Value()
-	if v == "" || l.text.Position() < utf8.RuneCountInString(v) || l.text.EchoMode != textinput.EchoNormal {
+	if l.text.Position() < utf8.RuneCountInString(v) || l.text.EchoMode != textinput.EchoNormal {
 		return ""
 	}
+	var all []string
 	for _, s := range l.suggestions {
-		if len(s) > len(v) && strings.EqualFold(s[:len(v)], v) {
-			return s[len(v):]
+		if domain, ok := strings.CutPrefix(s, "*@"); ok {
+			local, _, _ := strings.Cut(v, "@")
+			if local == "" {
+				continue
+			}
+			s = local + "@" + domain
 		}
+		all = append(all, s)
+	}
+	if n := slices.Index(all, v); n >= 0 && len(all) > 1 {
+		return all[(n+1)%len(all)]
+	}
+	for _, s := range all {
+		if len(s) > len(v) && strings.EqualFold(s[:len(v)], v) {
+			return v + s[len(v):]
+		}
+	}
+	return ""
+}
+
+// suggested is what a suggestion adds to the text, "" without one.
+func (l *Line) suggested() string {
+	v := l.Value()
+	if rest, ok := strings.CutPrefix(l.completed(), v); ok && v != "" {
+		return rest
 	}
 	return ""
 }

@@ -13,16 +13,16 @@ import (
 
 func inboxForm() Dialog {
 	return NewForm(Form{
-		Title: "New inbox", Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) },
+		Title: "New inbox", Does: "creates", Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) },
 		Fields: []Field{
-			{Title: "Name", Hint: "what stands before the @", Placeholder: "random", Check: func(v string) error {
+			{Title: "Username", Hint: "what stands before the @", Placeholder: "random", Check: func(v string) error {
 				if strings.Contains(v, "..") {
 					return errors.New("no two dots in a row")
 				}
 				return nil
 			}},
-			{Title: "Domain", Hint: "one of the service's domains", Placeholder: "the service's own", Suggestions: []string{"mayfly.test"}},
-			{Title: "Lifetime", Hint: "such as 10m, 1h, 2d", Value: "1h", Check: func(v string) error {
+			{Title: "Domain", Hint: "one of the service's domains", Placeholder: "the service's own", Suggestions: []string{"mayfly.test", "two.example"}},
+			{Title: "TTL", Hint: "such as 10m, 1h, 2d", Value: "1h", Check: func(v string) error {
 				if !strings.HasSuffix(v, "h") && !strings.HasSuffix(v, "m") {
 					return errors.New("such as 10m, 1h, 2d")
 				}
@@ -39,7 +39,7 @@ func TestAForm(t *testing.T) {
 
 
  ╭ New inbox ─────────────────────────────────────────────────╮
- │ ┃ Name                                                     │
+ │ ┃ Username                                                 │
  │ ┃ ! no two dots in a row                                   │
  │ ┃ > ada..x                                                 │
  │                                                            │
@@ -47,26 +47,31 @@ func TestAForm(t *testing.T) {
  │                                                            │
  │   > the service's own                                      │
  │                                                            │
- │   Lifetime                                                 │
+ │   TTL                                                      │
  │                                                            │
  │   > 1h                                                     │
  │                                                            │
- │ enter next or done   esc cancels                           │
+ │ enter creates   tab next field   esc cancels               │
  ╰────────────────────────────────────────────────────────────╯
 
 
 
 `)
 	s.press("enter", "tab", "down") // what is wrong keeps the focus
-	s.press("left", "left", "backspace", "enter")
+	s.press("left", "left", "backspace", "tab")
 	s.see("┃ Domain", "┃ one of the service's domains", "> ada.x")
-	s.press("mayf")
+	s.press("right")
 	s.see("> mayfly.test")
+	s.press("right")
+	s.see("> two.example")
+	s.press("right", "end", "ctrl+u", "MAYF")
+	s.see("> MAYFly.test")
+	s.press("ctrl+u", "may")
 	s.press("right", "tab", "backspace", "backspace", "3x")
 	s.see("┃ ! such as 10m, 1h, 2d", "> mayfly.test")
 	s.press("enter", "backspace", "0m", "shift+tab", "up")
-	s.see("┃ Name")
-	if got := s.press("tab", "tab", "enter"); !got.Close || outcome(got) != strings.Join([]string{"ada.x", "mayfly.test", "30m"}, "|") {
+	s.see("┃ Username")
+	if got := s.press("enter"); !got.Close || outcome(got) != strings.Join([]string{"ada.x", "mayfly.test", "30m"}, "|") {
 		t.Errorf("the form led to %+v", got)
 	}
 }
@@ -75,10 +80,10 @@ func TestAFieldThatIsWrongIsGoneBackTo(t *testing.T) {
 	s := open(t, inboxForm(), 80, 24)
 	s.press("tab", "tab", "shift+tab", "shift+tab", "a..b", "up") // wrong, and left
 	s.see("┃ ! no two dots in a row")
-	s.press("backspace", "backspace", "backspace", "enter", "test.example", "enter", "up", "up", "..b", "up", "down")
-	s.see("┃ Name", "┃ ! no two dots in a row")
+	s.press("backspace", "backspace", "backspace", "tab", "test.example", "up", "..b", "up", "tab")
+	s.see("┃ Username", "┃ ! no two dots in a row")
 	s.press("ctrl+u")
-	if r := s.press("bob", "enter", "enter", "enter"); !r.Close || outcome(r) != "bob|test.example|1h" {
+	if r := s.press("bob", "tab", "tab", "enter"); !r.Close || outcome(r) != "bob|test.example|1h" {
 		t.Errorf("the form led to %q", outcome(r))
 	}
 	need := func(string) error { return errors.New("a URL such as https://mail.example.com") }
@@ -86,6 +91,46 @@ func TestAFieldThatIsWrongIsGoneBackTo(t *testing.T) {
 	s.draw().DontSee("!")
 	s.press("enter")
 	s.see("┃ Service", "┃ ! a URL such as")
+}
+
+func TestAFormThatAsksStaysUntilItIsAnswered(t *testing.T) {
+	for _, fields := range [][]Field{{{Value: "ada", Hint: "a name"}}, {{Title: "Username", Value: "ada"}, {Title: "TTL"}}} {
+		for _, size := range [][2]int{{80, 24}, {40, 12}, {40, 8}} {
+			s := open(t, NewForm(Form{Title: "New inbox", Asks: true, Fields: fields, Then: func(v []string) tea.Cmd { return says(v[0]) }}), size[0], size[1])
+			s.send(Answered{}) // of another
+			if r := s.press("enter"); r.Close || outcome(r) != "ada" {
+				t.Errorf("enter led to %+v", r)
+			}
+			if size[1] > 8 {
+				s.see("waiting for the service…")
+			}
+			if r := s.press("enter"); r.Do != nil {
+				t.Error("it asked twice")
+			}
+			s.send(Answered{Err: "the username ada is taken: " + strings.Repeat("choose another ", 30)})
+			s.see("! the username ada is taken", "… ", "ada ")
+			if r := s.press("x", "enter"); outcome(r) != "adax" {
+				t.Errorf("the second time it led to %+v", r)
+			}
+			s.draw().DontSee("taken")
+			if r := s.send(Answered{}); !r.Close {
+				t.Error("it stays open")
+			}
+		}
+	}
+}
+
+func TestSuggestedAddresses(t *testing.T) {
+	for keys, want := range map[string]string{
+		"": "", "right": "qa@example.com", "right right": "qa@example.org", "right right right": "qa@example.com", "x right": "x@example.org", "Q right": "Qa@example.com",
+		"bob right": "bob@example.org", "bob@ex right": "bob@example.org", "bob@net right": "bob@net", "bob left right": "bob", "qa@example.c end": "qa@example.com",
+		"qa@example.com end": "qa@example.com",
+	} {
+		s := open(t, NewForm(Form{Fields: []Field{{Suggestions: []string{"qa@example.com", "*@example.org"}}}, Then: func(v []string) tea.Cmd { return says(v[0]) }}), 80, 24)
+		if got := outcome(s.press(append(strings.Fields(keys), "enter")...)); got != want {
+			t.Errorf("%q makes %q, want %q", keys, got, want)
+		}
+	}
 }
 
 func TestTheFieldInFocusIsInView(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,22 +13,33 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
+	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
-// NewInboxForm asks for the name, the domain and the lifetime of a new inbox, and then creates it.
-func NewInboxForm(domains []string, create func(api.CreateInbox) tea.Cmd) dialog.Dialog {
+// NewInboxForm asks for the username, the domain and the TTL of a new inbox, and then creates it. Named are the
+// domains of the service, the default first. If it names none, the known ones are suggested.
+func NewInboxForm(named, known []string, create func(api.CreateInbox) tea.Cmd) dialog.Dialog {
+	domain := dialog.Field{Title: "Domain", Placeholder: "the service's own", Hint: "one of the service's domains", Suggestions: known, Check: checkDomain}
+	if all := render.Clean(strings.Join(named, ", ")); all != "" {
+		domain.Placeholder, domain.Hint, domain.Suggestions = named[0], "→ "+all, named
+		domain.Check = func(v string) error {
+			if v == "" || slices.Contains(named, strings.ToLower(v)) {
+				return nil
+			}
+			return errors.New("one of " + all)
+		}
+	}
 	return dialog.NewForm(dialog.Form{
-		Title: "New inbox",
+		Title: "New inbox", Does: "creates it", Asks: true,
 		Fields: []dialog.Field{
-			{Title: "Name", Placeholder: "random", Hint: "what stands before the @", Check: checkUsername},
-			{Title: "Domain", Placeholder: "the service's own", Hint: "one of the service's domains", Suggestions: domains, Check: checkDomain},
-			{Title: "Lifetime", Value: "1h", Hint: "such as 10m, 1h, 2d", Check: checkLifetime},
+			{Title: "Username", Placeholder: "random", Hint: "what stands before the @", Check: checkUsername}, domain,
+			{Title: "TTL", Value: "1h", Hint: "how long it lives, such as 30m, 2h, 1d", Check: checkTTL},
 		},
 		Then: func(v []string) tea.Cmd {
-			ttl, _ := parseLifetime(v[2]) // the form has checked it
+			ttl, _ := parseTTL(v[2]) // the form has checked it
 			return create(api.CreateInbox{Username: strings.ToLower(v[0]), Domain: strings.ToLower(v[1]), TTL: int(ttl / time.Second)})
 		},
 	})
@@ -36,7 +48,7 @@ func NewInboxForm(domains []string, create func(api.CreateInbox) tea.Cmd) dialog
 // AdoptPrompt asks for the ID of an inbox that was created elsewhere, and then adopts it.
 func AdoptPrompt(s *store.Store, adopt func(id string) tea.Cmd) dialog.Dialog {
 	return dialog.NewForm(dialog.Form{
-		Title: "Add an inbox by ID",
+		Title: "Add an inbox by ID", Asks: true,
 		Fields: []dialog.Field{{Hint: "enter adds it   esc cancels", Check: func(id string) error {
 			switch {
 			case id == "":
@@ -132,32 +144,28 @@ func checkUsername(v string) error {
 	return nil
 }
 
-var domainPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
-})
-
 func checkDomain(v string) error {
-	if v != "" && (len(v) > 253 || !domainPattern().MatchString(strings.ToLower(v))) {
-		return errors.New("not a valid domain")
+	if strings.ContainsAny(v, " @/") {
+		return errors.New("a domain such as mail.example.com")
 	}
 	return nil
 }
 
-func checkLifetime(v string) error {
-	_, err := parseLifetime(v)
+func checkTTL(v string) error {
+	_, err := parseTTL(v)
 	return err
 }
 
-// parseLifetime reads 90s, 10m, 1h30m, 2d, or a number of minutes.
-func parseLifetime(v string) (time.Duration, error) {
-	v = strings.TrimSpace(strings.ToLower(v))
+// parseTTL reads 10m, 1h30m, 2d, or a number of seconds, as the command line does.
+func parseTTL(v string) (time.Duration, error) {
+	v = strings.ToLower(v)
 	if _, err := strconv.Atoi(v); err == nil {
-		v += "m"
+		v += "s"
 	}
 	d, err := api.ParseDuration(v)
 	switch {
 	case err != nil:
-		return 0, errors.New("such as 10m, 1h, 2d")
+		return 0, errors.New("a duration such as 30m, 2h, 1d")
 	case d < time.Minute:
 		return 0, errors.New("at least a minute")
 	case d > 30*24*time.Hour:

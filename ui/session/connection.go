@@ -35,8 +35,8 @@ type Options struct {
 	Connect func(ctx context.Context, t Target) (*Service, error)
 	// Profiles are the services to switch between.
 	Profiles []Profile
-	// SaveProfile saves a profile, and its key in the keyring.
-	SaveProfile func(ctx context.Context, p Profile, key string) error
+	// SaveProfile saves a profile, and its key if there is one.
+	SaveProfile func(ctx context.Context, p Profile, key string, where keys.Place) error
 }
 
 // phase is one of the four cases of a connection.
@@ -151,7 +151,7 @@ type Choice struct {
 	Keep                  bool
 }
 
-// ConnectTo connects to the service the user chose, and then saves it as a profile if asked to.
+// ConnectTo connects to the service the user chose, and once that works saves it as a profile if asked to.
 func (c *Connection) ConnectTo(choice Choice, now time.Time) Request {
 	r := c.request(Target{Profile: choice.Profile, BaseURL: choice.BaseURL, Key: choice.Key}, now)
 	if !choice.Keep {
@@ -165,14 +165,30 @@ func (c *Connection) ConnectTo(choice Choice, now time.Time) Request {
 			if !ok { // the application is quitting
 				return nil
 			}
-			ctx, cancel := context.WithTimeout(c.ctx, requestTimeout)
-			defer cancel()
-			m.saved = Profile{Name: choice.Profile, BaseURL: choice.BaseURL}
-			m.saveErr = c.options.SaveProfile(ctx, m.saved, choice.Key)
+			if m.Err == nil {
+				m.saved = Profile{Name: choice.Profile, BaseURL: choice.BaseURL}
+				m.saveErr = c.save(m, keys.Keyring)
+			}
 			return m
 		}
 	}
 	return r
+}
+
+func (c *Connection) save(m Connected, where keys.Place) error {
+	ctx, cancel := context.WithTimeout(c.ctx, requestTimeout)
+	defer cancel()
+	return c.options.SaveProfile(ctx, m.saved, m.target.Key, where)
+}
+
+// KeepInFile is the request to keep the key of a new connection in a file. It reports false unless there was no
+// keyring to keep it in.
+func (c *Connection) KeepInFile(m Connected) (r Request, lacksKeyring bool) {
+	return Request{What: "keeping the key", Start: func() tea.Cmd {
+		return func() tea.Msg {
+			return host.Done{Text: "kept the key in a file that only you can read", Err: c.save(m, keys.File)}
+		}
+	}}, errors.Is(m.saveErr, keys.ErrNoKeyring)
 }
 
 // Change says what a connection attempt means for the screen.
@@ -188,7 +204,7 @@ const (
 // Use switches to a new session and ends the previous one. A failed attempt is repeated with exponential
 // backoff, unless there is a working session. A profile that was saved is listed from now on.
 func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
-	if m.saved != (Profile{}) && m.saveErr == nil {
+	if m.saved != (Profile{}) && (m.saveErr == nil || errors.Is(m.saveErr, keys.ErrNoKeyring)) {
 		others := slices.DeleteFunc(slices.Clone(c.options.Profiles), func(p Profile) bool { return p.Name == m.saved.Name })
 		c.options.Profiles = append(others, m.saved)
 	}

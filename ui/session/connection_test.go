@@ -42,8 +42,8 @@ func play(t *testing.T, do func(s *scene)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, server: apitest.New(apitest.Options{Extensions: true}), takes: map[string]time.Duration{}, fails: map[string]error{}, gone: make(chan struct{})}
 		defer s.server.Close()
-		s.Connection = NewConnection(t.Context(), Options{Connect: s.connection, SaveProfile: func(_ context.Context, p Profile, key string) error {
-			s.profiles = append(s.profiles, p.Name+" "+p.BaseURL+" "+key)
+		s.Connection = NewConnection(t.Context(), Options{Connect: s.connection, SaveProfile: func(_ context.Context, p Profile, key string, where keys.Place) error {
+			s.profiles = append(s.profiles, strings.TrimSpace(p.Name+" "+p.BaseURL+" "+key+[]string{"", " in the file"}[where]))
 			return s.fails["save"]
 		}}, slog.New(slog.DiscardHandler), time.Now())
 		do(s)
@@ -426,11 +426,23 @@ func TestAProfileIsKept(t *testing.T) {
 				t.Errorf("kept are %s", got)
 			}
 			s.use(s.ConnectTo(Choice{BaseURL: "b"}, time.Now()).Start())
+			s.fails["c"] = errors.New("no such host")
+			s.use(s.ConnectTo(Choice{Profile: "c", BaseURL: "c", Keep: true}, time.Now()).Start())
 			if len(s.profiles) != 1 {
-				t.Error("a service that is not to be kept is")
+				t.Error("a service that is not to be kept is, or one that was not reached")
 			}
 		})
 	}
+	play(t, func(s *scene) { // without a keyring
+		s.fails["save"] = fmt.Errorf("%w: locked", keys.ErrNoKeyring)
+		m := do(s.ConnectTo(Choice{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())).(Connected)
+		s.use(func() tea.Msg { return m })
+		delete(s.fails, "save")
+		keep, lacksKeyring := s.KeepInFile(m)
+		if got := do(keep); !lacksKeyring || got != (host.Done{Text: "kept the key in a file that only you can read"}) || fmt.Sprint(s.profiles, s.Profiles()) != "[work a k work a k in the file] [{work a}]" {
+			t.Errorf("it led to %+v, kept %q, listed %v", got, s.profiles, s.Profiles())
+		}
+	})
 }
 
 func TestWhyTheServiceCannotBeAsked(t *testing.T) {

@@ -181,6 +181,17 @@ func (s *Session) SaveMessage(from Source, dir string) Request {
 	})
 }
 
+// NeedRelay is why the service sends no message on, "" if it does.
+func (s *Session) NeedRelay() string {
+	switch {
+	case len(s.Client.RelayAllow()) > 0:
+		return ""
+	case s.Local:
+		return "No relay: set one up under [relay] in config.toml, then mayfly down"
+	}
+	return "This service has no relay: only its operator can set one up"
+}
+
 // sendOnTimeout bounds sending a message on, which the service does within 90 seconds.
 const sendOnTimeout = 100 * time.Second
 
@@ -190,12 +201,6 @@ func (s *Session) SendOn(inboxID, id, to string) Request {
 	return Request{What: "sending it to " + shown, Start: func() tea.Cmd {
 		return s.request(sendOnTimeout, func(ctx context.Context) tea.Msg {
 			err := s.Client.Release(ctx, inboxID, id, []string{to})
-			switch {
-			case errors.Is(err, api.ErrUnsupported) && s.Local:
-				err = errors.New("no relay: set one up under [relay] in config.toml, then mayfly down")
-			case errors.Is(err, api.ErrUnsupported):
-				err = errors.New("this service has no relay; only its operator can set one up")
-			}
 			return host.Done{Text: "sent to " + shown, EndMatters: true, Err: err}
 		})
 	}}

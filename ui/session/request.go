@@ -234,6 +234,19 @@ type Answer struct {
 	Msg  tea.Msg
 }
 
+// Err is why a request failed, nil if it did not.
+func (a Answer) Err() error {
+	switch m := a.Msg.(type) {
+	case Created:
+		return m.Err
+	case Connected:
+		return m.Err
+	case host.Done:
+		return m.Err
+	}
+	return nil
+}
+
 // Interrupted is the error of a request that ended with an earlier session than s, nil otherwise.
 func (a Answer) Interrupted(s *Session) error {
 	r, ok := a.Msg.(Result)
