@@ -93,7 +93,7 @@ func newestOf(mail []*store.Message) *store.Message {
 // nameOf is the name of the inbox of a message.
 func (a *app) nameOf(m *store.Message) string {
 	if i := a.store.Inboxes[m.InboxID]; i != nil {
-		return i.Name()
+		return theme.CutMiddle(i.Name(), max(20, a.width/4))
 	}
 	return m.InboxID
 }

@@ -350,7 +350,7 @@ func (a *app) path() []string {
 	if a.focus != theme.Inboxes {
 		name := "All"
 		if i := a.store.Inboxes[a.messages.InboxID]; i != nil {
-			name = i.Name()
+			name = theme.CutMiddle(i.Name(), a.width/2)
 		}
 		parts = append(parts, name)
 	}

@@ -99,7 +99,7 @@ func TestRowsOfOneLineBeginWithTheCode(t *testing.T) {
 func TestNamesOfInboxesAreCutInTheirMiddle(t *testing.T) {
 	const long = "a.long.name+of-a-signup-test"
 	for _, size := range sizes[:3] {
-		play(t, setting{width: size.w, height: size.h, before: func(h *harness) {
+		play(t, setting{width: size.w, height: size.h, service: extended, before: func(h *harness) {
 			for _, name := range []string{long, "quiet-otter-4kq7"} {
 				h.inboxNamed(name, time.Hour)
 				time.Sleep(time.Second)
@@ -116,6 +116,18 @@ func TestNamesOfInboxesAreCutInTheirMiddle(t *testing.T) {
 			}
 			h.press("g", "l")
 			h.see("er-4kq7")
+			h.deliver(long+"@"+apitest.Domain, coded("Acme", "482913", 0))
+			h.press("ctrl+f", "482913")
+			h.see("p-test")
+			h.press("esc", "h", "G", "L")
+			h.see("Label a.long.name+…signup-test")
+			h.press("esc", "l")
+			if size.w == 40 {
+				h.see("a.long.nam…gnup-test  ")
+			}
+			h.press("h", "k")
+			h.deliver(long+"@"+apitest.Domain, coded("Bank", "731002", 0))
+			h.see("-test: Code")
 		})
 	}
 }

@@ -211,7 +211,7 @@ func (s *screen) name(th *theme.Theme, n, w int) string {
 	if !side.received.IsZero() {
 		sign += side.received.Local().Format(clock) + "  "
 	}
-	return theme.Fit(style.On(sign)+th.Dim.On(side.inbox)+"  "+side.subject, w)
+	return theme.Fit(style.On(sign)+th.Dim.On(theme.CutMiddle(side.inbox, w/2))+"  "+side.subject, w)
 }
 
 // foot is the last row: the keys.

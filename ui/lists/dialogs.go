@@ -71,7 +71,7 @@ const maxLabel = 40
 func LabelPrompt(i *store.Inbox, set func(id, label string) tea.Cmd) dialog.Dialog {
 	id := i.ID
 	return dialog.NewForm(dialog.Form{
-		Title: "Label " + i.Name(),
+		Title: "Label " + theme.CutMiddle(i.Name(), 24),
 		Fields: []dialog.Field{{Value: i.Label, Hint: "empty removes it   esc cancels", Check: func(text string) error {
 			if theme.Width(text) > maxLabel {
 				return fmt.Errorf("at most %d characters", maxLabel)

@@ -266,10 +266,16 @@ func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 	if now := s.now.Local(); at.YearDay() == now.YearDay() && at.Year() == now.Year() {
 		when.Text = at.Format("15:04")
 	}
-	sender := s.spans(th, m.Sender, th.Text)
+	room := b.room(when)
+	if s.tall() == 1 {
+		room /= 2
+	}
+	from := th.StableWidth(m.Sender)
+	sender := s.spans(th, from, th.Text)
 	if i := s.store.Inboxes[m.InboxID]; i != nil {
-		sender = append(sender, span{Text: " · ", Style: th.Dim})
-		sender = append(sender, s.spans(th, i.Name(), th.Dim)...)
+		from = beside(from, " · "+th.StableWidth(i.Name()), room)
+		sender = append(s.spans(th, from, th.Text), span{Text: " · ", Style: th.Dim})
+		sender = append(sender, s.spans(th, theme.CutMiddle(i.Name(), room-3-theme.Width(from)), th.Dim)...)
 	}
 	subject, excerpt := m.Subject, s.excerpt(m)
 	if excerpt != "" {
