@@ -3,6 +3,7 @@ package ui
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -47,12 +48,24 @@ func actions(commands []config.Command) []*action {
 				}
 				return a.needInbox()
 			},
+			Run: func(a *app) tea.Cmd { return a.show(lists.DeleteQuestion(a.markedInboxes(), a.now, a.deleteInboxes)) }},
+		{ID: "delete-message", Title: "Delete the message, or those that are marked", Group: ofMessage, Keys: []string{"D"}, Where: inMessages | inReader,
+			Why: (*app).needDeletable,
 			Run: func(a *app) tea.Cmd {
-				in := a.inboxes.Marked()
-				if len(in) == 0 {
-					in = []*store.Inbox{a.inbox()}
-				}
-				return a.show(lists.DeleteQuestion(in, a.now, a.deleteInboxes))
+				return a.show(lists.DeleteMessagesQuestion(a.markedMessages(), func(in []*store.Message, what string) tea.Cmd {
+					return a.request(a.session().DeleteMessages(in, what))
+				}))
+			}},
+		{ID: "empty-inbox", Title: "Delete all messages of the inbox", Group: ofInboxes, Keys: []string{"D"}, Where: inInboxes, Why: (*app).needContents,
+			Run: func(a *app) tea.Cmd {
+				return a.show(lists.EmptyQuestion(a.inbox(), func(i *store.Inbox) tea.Cmd {
+					return a.request(a.session().Empty([]*store.Inbox{i}, i.Email))
+				}))
+			}},
+		{ID: "extend-inbox", Title: "More time for the inbox", Hint: "more time", Group: ofInboxes, Keys: []string{"+"}, Where: anywhere, Why: (*app).needExtensible,
+			Run: func(a *app) tea.Cmd {
+				id := a.inbox().ID
+				return a.show(lists.ExtendPrompt(a.inbox(), a.now, func(ttl time.Duration) tea.Cmd { return a.request(a.session().Extend(id, ttl)) }))
 			}},
 		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: essentials, Keys: []string{"t"}, Where: anywhere, Why: (*app).needSMTP,
 			Run: func(a *app) tea.Cmd { return a.request(a.session().SendSample(a.inbox().Email)) }},
@@ -240,6 +253,38 @@ func (a *app) needLive() string {
 		return "This inbox is gone: " + a.table.keyFor("new-inbox") + " creates a new one"
 	}
 	return ""
+}
+
+// needService, and an inbox that is not gone, so that the service can change it.
+func (a *app) needChangeable(cannot func(*api.Client) bool, lacking string) string {
+	switch reason := a.needService(); {
+	case reason != "":
+		return reason
+	case cannot(a.session().Client):
+		return lacking
+	}
+	return a.needLive()
+}
+
+func (a *app) needDeletable() string {
+	if reason := a.needMessage(); reason != "" {
+		return reason
+	}
+	return a.needChangeable((*api.Client).CannotDeleteMessages, "This service cannot delete single messages")
+}
+
+func (a *app) needContents() string {
+	if reason := a.needChangeable((*api.Client).CannotEmptyInboxes, "This service cannot empty inboxes"); reason != "" {
+		return reason
+	}
+	if len(a.inbox().Keys) == 0 {
+		return "There are no messages in this inbox"
+	}
+	return ""
+}
+
+func (a *app) needExtensible() string {
+	return a.needChangeable((*api.Client).CannotExtendInboxes, "This service cannot extend inboxes")
 }
 
 // needSMTP needs an inbox that a sample message can be sent to.

@@ -296,3 +296,64 @@ func TestAHeldKeyActsOnce(t *testing.T) {
 		h.selected(store.All)
 	})
 }
+
+func TestDeletingMessages(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		h.press("G", "D")
+		h.see("Delete this message?", "GitHub")
+		h.press("n")
+		h.selected("GitHub")
+		h.press("D", "y")
+		h.see("deleted “[GitHub] Please verify your device”")
+		h.press("g", "space", "space", "D")
+		h.see("Delete 2 messages?", "Acme: Confirm your e-mail address")
+		h.press("y")
+		h.wait(time.Second)
+		h.see("deleted 2 messages", "0/1")
+		h.selected("Welcome to Acme")
+		h.press("enter", "D", "y")
+		h.see("Waiting for mail")
+	})
+}
+
+func TestEmptyingAnInbox(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		h.press("h", "g", "D")
+		h.see("Select an inbox first")
+		h.press("j", "D")
+		h.see("Delete all messages of this inbox?", "4 messages go, the inbox stays")
+		h.press("y")
+		h.see("emptied ada@", "Waiting for mail")
+		h.press("D")
+		h.see("There are no messages in this inbox")
+	})
+}
+
+func TestMoreTime(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		h.press("+")
+		h.see("More time for ada", "it has 60 min left")
+		h.press("enter")
+		h.see("ada has 60 min left")
+		h.press("+", "backspace", "backspace", "5h", "enter")
+		h.see("ada has 5 h left", "● 5 h left")
+	})
+}
+
+// A service that has none of this says so once it was asked, and from then on the reason is shown.
+func TestAServiceThatCannotDeleteMessages(t *testing.T) {
+	set := with(someMail)
+	set.service.Extensions = false
+	play(t, set, func(h *harness) {
+		h.press("D", "y")
+		h.see("this service cannot delete single messages")
+		h.press("D")
+		h.see("This service cannot delete single messages")
+		h.press("+", "enter")
+		h.see("this service cannot extend inboxes")
+		h.press("h", "D", "y")
+		h.see("this service cannot empty inboxes")
+		h.press("D")
+		h.see("This service cannot empty inboxes")
+	})
+}

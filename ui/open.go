@@ -194,8 +194,8 @@ func (a *app) copy(text, what string) tea.Cmd {
 // message and the last one before it of its sender and kind. It returns the reason if there are no
 // two.
 func (a *app) pair() (pair [2]*store.Message, reason string) {
-	if marked := a.messages.Pair(); marked != nil {
-		return [2]*store.Message(marked), ""
+	if marked := a.messages.Marked(); len(marked) == 2 {
+		return [2]*store.Message{marked[1], marked[0]}, ""
 	}
 	m := a.message()
 	switch n := len(a.messages.Marks); {

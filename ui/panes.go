@@ -94,6 +94,22 @@ func (a *app) inbox() *store.Inbox {
 	return nil
 }
 
+// markedInboxes are the marked inboxes, or else the one an action applies to.
+func (a *app) markedInboxes() []*store.Inbox {
+	if marked := a.inboxes.Marked(); len(marked) > 0 {
+		return marked
+	}
+	return []*store.Inbox{a.inbox()}
+}
+
+// markedMessages are the marked messages, or else the selected one.
+func (a *app) markedMessages() []*store.Message {
+	if marked := a.messages.Marked(); len(marked) > 0 {
+		return marked
+	}
+	return []*store.Message{a.message()}
+}
+
 // inView returns the IDs of the inboxes whose messages are listed.
 func (a *app) inView() []string {
 	if a.messages.InboxID == store.All {

@@ -147,6 +147,8 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		return a.onCreated(m)
 	case session.Deleted:
 		return a.onDeleted(m)
+	case session.Extended:
+		a.onExtended(m)
 	case session.Opened:
 		a.onOpened(m)
 		return session.FreeMemory(m.Message)
@@ -235,15 +237,34 @@ func (a *app) deleteInboxes(ids []string, what string) tea.Cmd {
 }
 
 func (a *app) onDeleted(m session.Deleted) tea.Cmd {
-	if m.Err == nil {
-		a.session().Watcher.Remove(m.ID)
-		a.drop(m.ID)
+	retry := "delete-message"
+	switch {
+	case m.Keys == nil:
+		retry = "delete-inbox"
+		if m.Err == nil {
+			a.session().Watcher.Remove(m.ID)
+			a.drop(m.ID)
+		}
+	case m.Err == nil:
+		a.store.DropMessages(m.Keys...)
+		a.updateLists()
 	}
 	if len(m.Rest) > 0 {
 		return a.request(m.Next())
 	}
-	a.report(m.Outcome(a.table.keyFor("delete-inbox")))
+	a.report(m.Outcome(a.table.keyFor(retry)))
 	return nil
+}
+
+func (a *app) onExtended(m session.Extended) {
+	if m.Err != nil {
+		a.report(host.Done{Err: m.Err})
+		return
+	}
+	a.put(m.Inbox)
+	if i := a.store.Inboxes[m.Inbox.ID]; i != nil {
+		a.report(host.Done{Text: i.Name() + " has " + theme.Remaining(i.Expires.Sub(a.now)) + " left"})
+	}
 }
 
 // onOpened applies the result of opening or prefetching a message.

@@ -97,10 +97,7 @@ func DeleteQuestion(in []*store.Inbox, now time.Time, remove func(ids []string, 
 		Title: "Delete this inbox?", Keep: "keep it", Bad: true,
 		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: func() tea.Cmd { return remove(ids, what) }}},
 	}
-	goes := fmt.Sprintf("%d messages go", messages)
-	if messages == 1 {
-		goes = "1 message goes"
-	}
+	goes := messagesGo(messages)
 	switch {
 	case len(in) > 1:
 		q.Title, q.Keep = "Delete "+what+"?", "keep them"

@@ -75,19 +75,15 @@ func (p *Messages) Message() *store.Message { return p.store.Messages[p.Selected
 // Lists reports whether the messages of an inbox are listed, alone or among all.
 func (p *Messages) Lists(inboxID string) bool { return p.InboxID == inboxID || p.InboxID == store.All }
 
-// Pair returns the two marked messages, the older one first, or nil when there are not two. A
-// filter may leave them out.
-func (p *Messages) Pair() []*store.Message {
-	var pair []*store.Message
+// Marked returns the marked messages, the newest first. A filter may leave them out.
+func (p *Messages) Marked() []*store.Message {
+	var marked []*store.Message
 	for _, k := range p.store.Keys(p.InboxID) {
 		if p.Marks[k] {
-			pair = append([]*store.Message{p.store.Messages[k]}, pair...)
+			marked = append(marked, p.store.Messages[k])
 		}
 	}
-	if len(pair) != 2 {
-		return nil
-	}
-	return pair
+	return marked
 }
 
 // NeedRow is the reason when no message is selected; do is what for, such as "open".

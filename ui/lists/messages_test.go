@@ -217,32 +217,32 @@ func TestTheFilter(t *testing.T) {
 	}
 }
 
-func TestThePairToCompare(t *testing.T) {
+func TestTheMarkedMessages(t *testing.T) {
 	s := open(t, 34, 30)
 	s.Show("a")
 	s.listed("a", mails(4)...)
-	pair := func() string {
+	marked := func() string {
 		var ids []string
-		for _, m := range s.Pair() {
+		for _, m := range s.Marked() {
 			ids = append(ids, m.ID)
 		}
 		return strings.Join(ids, " ")
 	}
 	for _, c := range []struct {
-		what, pair string
-		do         func()
+		what, marked string
+		do           func()
 	}{
 		{"nothing is marked", "", func() {}},
-		{"one", "", func() { s.send(uitest.Mark{}) }},
-		{"two, the newer one first", "2 4", func() { s.send(uitest.Move(1), uitest.Mark{}) }},
-		{"one of them is left out", "2 4", func() { s.send(uitest.Search{}); s.press("subject 4", "enter") }},
-		{"three", "", func() { s.send(uitest.Back{}, uitest.Last{}, uitest.Mark{}) }},
-		{"one of them goes", "2 4", func() { s.listed("a", mails(4)[:3]...) }},
+		{"one", "4", func() { s.send(uitest.Mark{}) }},
+		{"two, the newer one first", "4 2", func() { s.send(uitest.Move(1), uitest.Mark{}) }},
+		{"one of them is left out", "4 2", func() { s.send(uitest.Search{}); s.press("subject 4", "enter") }},
+		{"three", "4 2 1", func() { s.send(uitest.Back{}, uitest.Last{}, uitest.Mark{}) }},
+		{"one of them goes", "4 2", func() { s.listed("a", mails(4)[:3]...) }},
 		{"no more", "", func() { s.send(uitest.Back{}) }},
 	} {
 		c.do()
-		if got := pair(); got != c.pair {
-			t.Errorf("%s: the pair is %q", c.what, got)
+		if got := marked(); got != c.marked {
+			t.Errorf("%s: marked are %q", c.what, got)
 		}
 	}
 	if got := s.NeedRow("open"); got != "" {
