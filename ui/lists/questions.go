@@ -56,9 +56,9 @@ func ExtendPrompt(i *store.Inbox, now time.Time, extend func(time.Duration) tea.
 	}
 	return dialog.NewForm(dialog.Form{
 		Title:  "More time for " + i.Name(),
-		Fields: []dialog.Field{{Value: "1h", Hint: hint, Check: checkLifetime}},
+		Fields: []dialog.Field{{Value: "1h", Hint: hint, Check: checkTTL}},
 		Then: func(v []string) tea.Cmd {
-			ttl, _ := parseLifetime(v[0]) // the form has checked it
+			ttl, _ := parseTTL(v[0]) // the form has checked it
 			return extend(ttl)
 		},
 	})
