@@ -122,11 +122,14 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 	return fmt.Errorf("%q: %w", invalid.GetValue(), reason)
 }
 
-// unknownFlag suggests the flags with names like the one given, also for -json.
+// unknownFlag suggests the flags with names like the one given, also for -json, or of the same meaning.
 func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 	given, meant := "--"+err.GetSpecifiedName(), "--"+err.GetSpecifiedName()
 	if short := err.GetSpecifiedShortnames(); short != "" {
 		given, meant = "-"+short, "--"+short
+	}
+	if other := map[string]string{"name": "username", "lifetime": "ttl"}[err.GetSpecifiedName()]; cmd.Flags().Lookup(other) != nil {
+		meant = "--" + other
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,7 +18,7 @@ type Form struct {
 	Then   func(values []string) tea.Cmd // does it, if all fields are valid
 	// Asks means that Then asks the service: the form stays open until it is [Answered].
 	Asks   bool
-	Failed string // why it failed, or why the form is needed; shown until it is tried
+	Failed string // why it failed, or why the form is needed; shown until something is typed
 }
 
 // Answered closes a form that waits for it, unless there is an error: it then shows that, and what was typed.
@@ -90,7 +91,9 @@ func (f *form) Update(msg tea.Msg) Result {
 			return f.enter()
 		}
 	}
-	f.lines[f.at].Update(msg)
+	if f.lines[f.at].Update(msg) {
+		f.Failed = ""
+	}
 	return Result{}
 }
 
@@ -141,7 +144,7 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 		return f.Title, f.prompt(th, max(10, min(promptWidth, f.w)))
 	}
 	width, height := max(12, min(formWidth, f.w)), f.h
-	foot := f.foot(th, theme.FirstFit([]string{"enter " + f.Does + "   tab next field   esc cancels", "enter " + f.Does + "   esc cancels"}, width), width)
+	foot := f.foot(th, f.Failed, theme.FirstFit([]string{"enter " + f.Does + "   tab next field   esc cancels", "enter " + f.Does + "   esc cancels"}, width), width, 1)
 	footed := height >= roomyForm || f.Failed != ""
 	if footed {
 		height -= len(foot) + 1
@@ -167,16 +170,14 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 	return f.Title, rows
 }
 
-// foot is why it failed, else what the keys do.
-func (f *form) foot(th *theme.Theme, keys string, w int) []string {
-	style, most := th.Dim, maxFoot
+// foot is what is wrong, else what the keys do, in at most that many rows.
+func (f *form) foot(th *theme.Theme, wrong, keys string, w, most int) []string {
+	style := th.Dim
 	switch {
-	case f.Failed != "":
-		keys, style = "! "+f.Failed, th.Bad
+	case wrong != "":
+		keys, style, most = "! "+wrong, th.Bad, maxFoot
 	case f.waiting:
-		keys = "waiting for the service" + theme.Ellipsis + "   esc goes on without"
-	case len(f.Fields) > 1:
-		most = 1
+		keys = theme.Cut("waiting for the service"+theme.Ellipsis+"   esc goes on without", w)
 	}
 	rows := Shorten(keys, w, most)
 	for n := range rows {
@@ -187,11 +188,12 @@ func (f *form) foot(th *theme.Theme, keys string, w int) []string {
 
 // prompt is the line of a form that has only one, and its hint or error.
 func (f *form) prompt(th *theme.Theme, w int) []string {
-	below := f.foot(th, f.Fields[0].Hint, w)
-	if wrong := f.wrong(0); wrong != "" && f.tried[0] {
-		below = []string{th.Bad.On(theme.Cut("! "+wrong, w))}
+	wrong := f.Failed
+	if f.tried[0] {
+		wrong = cmp.Or(f.wrong(0), wrong)
 	}
-	return append([]string{theme.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w), ""}, below...)
+	line := theme.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w)
+	return append([]string{line, ""}, f.foot(th, wrong, f.Fields[0].Hint, w, maxFoot)...)
 }
 
 const fieldRows = 3
