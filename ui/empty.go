@@ -51,13 +51,13 @@ func (a *app) waiting(i *store.Inbox, w int) []string {
 	th, conn := a.theme, a.session()
 	wait := theme.Waited(a.now.Sub(i.Created))
 	var out []string
-	switch {
+	switch smtp := "SMTP " + conn.SMTPAddr; {
 	case conn.SMTPAddr == "":
 		out = theme.WrapDim(th, "Mail sent to this address appears here.", w)
-	case theme.Width("Send mail to it by SMTP "+conn.SMTPAddr) <= w:
-		out = []string{th.Dim.On("Send mail to it by ") + th.Text.On("SMTP "+conn.SMTPAddr)}
+	case theme.Width("Send mail to it by "+smtp+conn.SMTPNote) <= w:
+		out = []string{th.Dim.On("Send mail to it by ") + th.Text.On(smtp) + th.Warn.On(conn.SMTPNote)}
 	default:
-		out = []string{th.Dim.On("Send mail to it by"), th.Text.On("SMTP " + conn.SMTPAddr)}
+		out = []string{th.Dim.On("Send mail to it by"), th.Text.On(smtp) + th.Warn.On(conn.SMTPNote)}
 	}
 	out = append(out, th.Dim.On("Waiting for mail · "+wait), "", a.hint("copy-address", "copies the address"))
 	if a.table.reason(a.table.byID("send-sample")) == "" {

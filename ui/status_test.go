@@ -173,6 +173,9 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"waiting", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) {}},
 		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) { a.inboxes.Inbox().CopiedAt = now.Add(-5 * time.Second) }},
 		{"with SMTP", "Send mail to it by SMTP h:25|Waiting for mail · 1 min||y copies the address||Point an application's SMTP settings|", func(a *app) { a.session().SMTPAddr, a.session().Local = "h:25", true }},
+		{"on another port", "Send mail to it by|SMTP 127.0.0.1:2526 (2525 was taken)|Waiting", func(a *app) {
+			a.session().SMTPAddr, a.session().SMTPNote = "127.0.0.1:2526", " (2525 was taken)"
+		}},
 		{"with a long address of SMTP", "Send mail to it by|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(a *app) { a.session().SMTPAddr = "[2001:db8:1234:5678::1]:2525" }},
 		{"with samples", "t sends a sample message", func(a *app) { a.table.byID("send-sample").Why = nil }},
 		{"all", "No mail in any inbox yet.", func(a *app) { a.selectInbox(store.All) }},
