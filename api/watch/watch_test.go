@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -356,6 +357,48 @@ func TestGone(t *testing.T) {
 			old := s.all()[0].Generation
 			if again := s.watcher.Add(s.inboxes[0].ID); again <= old {
 				t.Errorf("generation %d after %d", again, old)
+			}
+		})
+	}
+}
+
+// Whatever is deleted elsewhere while mail arrives, what the watcher tells ends up as what there is.
+func TestMessagesDeletedElsewhere(t *testing.T) {
+	for seed := range uint64(6) {
+		run(t, apitest.Options{Extensions: true}, watch.Options{}, 20, func(s *screen) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			elsewhere := s.server.Client(api.Options{})
+			must(t, failure(elsewhere.Inboxes(context.Background()))) // after which there is no budget
+			listed := func(n int) []api.Summary {
+				list, err := elsewhere.Messages(context.Background(), s.inboxes[n].ID)
+				must(t, err)
+				return list.Messages
+			}
+			s.watcher.SetView([]string{s.inboxes[0].ID, s.inboxes[1].ID})
+			s.server.SetDelay(time.Duration(seed%3) * 50 * time.Millisecond)
+			for range 300 {
+				n := random.IntN(len(s.inboxes))
+				switch all := listed(n); {
+				case len(all) > 0 && random.IntN(3) == 0:
+					must(t, elsewhere.DeleteMessage(context.Background(), s.inboxes[n].ID, all[random.IntN(len(all))].ID))
+				case len(all) > 2 && random.IntN(3) == 0:
+					must(t, elsewhere.EmptyInbox(context.Background(), s.inboxes[n].ID))
+				default:
+					s.deliver(n, "x")
+				}
+				s.pass(time.Duration(random.IntN(400)) * time.Millisecond)
+			}
+			s.pass(10*time.Second)
+			for n := range s.inboxes {
+				var told []api.Summary
+				for _, e := range s.all() {
+					if e.InboxID == s.inboxes[n].ID && (e.Kind == watch.Listed || e.Kind == watch.Arrived) {
+						told = e.Messages
+					}
+				}
+				if want := listed(n); !slices.EqualFunc(told, want, func(a, b api.Summary) bool { return a.ID == b.ID }) {
+					t.Errorf("seed %d, inbox %d: %d messages told, %d are there", seed, n, len(told), len(want))
+				}
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package pop3
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -38,7 +39,7 @@ var commands = map[string]struct {
 	"PASS": {beforeLogin, 1, 1, (*conn).pass},
 	"QUIT": {always, 0, 0, (*conn).quit},
 	"RETR": {afterLogin, 1, 1, (*conn).retr},
-	"RSET": {afterLogin, 0, 0, (*conn).ok},
+	"RSET": {afterLogin, 0, 0, (*conn).rset},
 	"STAT": {afterLogin, 0, 0, (*conn).stat},
 	"STLS": {beforeLogin, 0, 0, (*conn).startTLS},
 	"TOP":  {afterLogin, 2, 2, (*conn).top},
@@ -93,9 +94,34 @@ func (c *conn) ok([]string) error {
 	return nil
 }
 
+// quit removes the messages that are marked, as one request of the key, and ends the session.
 func (c *conn) quit([]string) error {
+	admitted := false
+	for _, m := range c.messages {
+		if !m.deleted {
+			continue
+		}
+		var err error
+		if !admitted {
+			_, err = c.admit()
+			admitted = true
+		}
+		if err == nil {
+			err = c.server.service.DeleteMessages(c.server.sessions.Context(), c.key, c.inboxID, m.id)
+		}
+		if err != nil && service.ErrorCode(err) != service.NotFound {
+			return cmp.Or(c.fail(err), errQuit)
+		}
+	}
 	c.reply("+OK Bye")
 	return errQuit
+}
+
+func (c *conn) rset([]string) error {
+	for i := range c.messages {
+		c.messages[i].deleted = false
+	}
+	return c.ok(nil)
 }
 
 // setUser answers the same whether or not there is such an inbox.
@@ -159,60 +185,68 @@ func (c *conn) open(key service.Key) error {
 	}
 	c.inboxID, c.messages = in.ID, make([]message, len(list.Messages))
 	for i, m := range list.Messages {
-		c.messages[i] = message{strings.Clone(m.ID), m.Size}
+		c.messages[i] = message{strings.Clone(m.ID), m.Size, false}
 	}
 	slices.Reverse(c.messages)
 	return nil
 }
 
 func (c *conn) stat([]string) error {
-	size := int64(0)
+	count, size := 0, int64(0)
 	for _, m := range c.messages {
-		size += m.size
+		if !m.deleted {
+			count, size = count+1, size+m.size
+		}
 	}
-	c.reply("+OK %d %d", len(c.messages), size)
+	c.reply("+OK %d %d", count, size)
 	return nil
 }
 
 func (c *conn) list(args []string) error {
-	return c.tell(args, func(m message) string { return strconv.FormatInt(m.size, 10) })
+	return c.tell(args, func(m *message) string { return strconv.FormatInt(m.size, 10) })
 }
 
 func (c *conn) uidl(args []string) error {
-	return c.tell(args, func(m message) string { return m.id })
+	return c.tell(args, func(m *message) string { return m.id })
 }
 
 // tell tells something of the message with a number, or of all.
-func (c *conn) tell(args []string, what func(message) string) error {
+func (c *conn) tell(args []string, what func(*message) string) error {
 	if len(args) > 0 {
-		m, ok := c.numbered(args[0])
-		if !ok {
+		m := c.numbered(args[0])
+		if m == nil {
 			return c.bad("No such message")
 		}
 		c.reply("+OK %s %s", args[0], what(m))
 		return nil
 	}
-	c.reply("+OK %d messages", len(c.messages))
-	for i, m := range c.messages {
-		c.reply("%d %s", i+1, what(m))
+	c.reply("+OK Messages follow")
+	for i := range c.messages {
+		if m := &c.messages[i]; !m.deleted {
+			c.reply("%d %s", i+1, what(m))
+		}
 	}
 	c.reply(".")
 	return nil
 }
 
-// numbered returns the message with a number, counted from 1.
-func (c *conn) numbered(number string) (m message, ok bool) {
+// numbered returns the message with a number, counted from 1, or nil if there is none or it is marked.
+func (c *conn) numbered(number string) *message {
 	n, err := strconv.ParseUint(number, 10, 31)
-	if err != nil || n == 0 || n > uint64(len(c.messages)) {
-		return m, false
+	if err != nil || n == 0 || n > uint64(len(c.messages)) || c.messages[n-1].deleted {
+		return nil
 	}
-	return c.messages[n-1], true
+	return &c.messages[n-1]
 }
 
-// dele removes nothing. It does not count as a bad command: there can be one for each message.
-func (c *conn) dele([]string) error {
-	c.reply("-ERR Read-only: messages are removed with their inbox")
-	return nil
+// dele marks a message to be removed when the client quits.
+func (c *conn) dele(args []string) error {
+	m := c.numbered(args[0])
+	if m == nil {
+		return c.bad("No such message")
+	}
+	m.deleted = true
+	return c.ok(nil)
 }
 
 func (c *conn) retr(args []string) error { return c.send(args[0], math.MaxUint64) }
@@ -227,8 +261,8 @@ func (c *conn) top(args []string) error {
 
 // send sends the header of the message with a number, and so many lines of its body.
 func (c *conn) send(number string, lines uint64) error {
-	m, ok := c.numbered(number)
-	if !ok {
+	m := c.numbered(number)
+	if m == nil {
 		return c.bad("No such message")
 	}
 	if _, err := c.admit(); err != nil {

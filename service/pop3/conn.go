@@ -53,8 +53,9 @@ type conn struct {
 
 // message is a message of the inbox at the login.
 type message struct {
-	id   string
-	size int64 // octets
+	id      string
+	size    int64 // octets
+	deleted bool  // marked by DELE
 }
 
 func newConn(s *Server, nc net.Conn, address netip.Prefix) *conn {

@@ -159,13 +159,14 @@ func TestConversations(t *testing.T) {
 			"PASS x\n< -ERR Send USER first\nSTLS\n< -ERR STLS is not offered\nAPOP a b\n< -ERR Unknown command\nAUTH PLAIN\n< -ERR Unknown command\nQUIT\n< +OK Bye"},
 		{"arguments of a login", "USER\n< -ERR Wrong number…\nUSER a b\n< -ERR Wrong number…\nUSER a\n< +OK…\nPASS\n< -ERR Wrong number…\nPASS a b\n< -ERR Wrong number…"},
 		{"after the login", "LOGIN\nUSER a\n< -ERR Already logged in\nPASS a\n< -ERR Already logged in\nSTLS\n< -ERR Already logged in\nCAPA\n< +OK…\n< USER\n< TOP\n< UIDL\n< PIPELINING\n< RESP-CODES\n< AUTH-RESP-CODE\n< IMPLEMENTATION Mayfly\n< .\nNOOP\n< +OK\nRSET\n< +OK\nQUIT\n< +OK Bye"},
-		{"lists", "LOGIN\nSTAT\n< +OK 2 49\nLIST\n< +OK 2 messages\n< 1 34\n< 2 15\n< .\nLIST 2\n< +OK 2 15\nlist 1\n< +OK 1 34\nUIDL 1\n< +OK 1 msg_…\nUIDL\n< +OK 2 messages\n< 1 msg_…\n< 2 msg_…\n< ."},
+		{"lists", "LOGIN\nSTAT\n< +OK 2 49\nLIST\n< +OK Messages follow\n< 1 34\n< 2 15\n< .\nLIST 2\n< +OK 2 15\nlist 1\n< +OK 1 34\nUIDL 1\n< +OK 1 msg_…\nUIDL\n< +OK Messages follow\n< 1 msg_…\n< 2 msg_…\n< ."},
 		{"numbers", "LOGIN\nLIST 0\n< -ERR No such message\nLIST 3\n< -ERR No such message\nLIST -1\n< -ERR No such message\nLIST +1\n< -ERR No such message\nRETR 1x\n< -ERR No such message\n" +
 			"RETR 99999999999999999999999\n< -ERR No such message\nUIDL 4294967297\n< -ERR No such message\nTOP 1 -1\n< -ERR Not a number…\nTOP 9 1\n< -ERR No such message\nTOP 1\n< -ERR Wrong number…\nRETR\n< -ERR Wrong number…\nNOOP 1\n< -ERR Wrong number…\nSTAT 1\n< -ERR Wrong number…"},
 		{"messages", "LOGIN\nRETR 1\n< +OK 34 octets\n< Subject: x\n< \n< one\n< ..two\n< \n< three\n< .\nRETR 2\n< +OK 15 octets\n< Subject: yyyy\n< ."},
 		{"parts", "LOGIN\nTOP 1 0\n< +OK\n< Subject: x\n< \n< .\nTOP 1 2\n< +OK\n< Subject: x\n< \n< one\n< ..two\n< .\nTOP 2 9\n< +OK\n< Subject: yyyy\n< .\n" +
 			"TOP 1 99999999999999999999999\n< +OK 34 octets\n< Subject: x\n< \n< one\n< ..two\n< \n< three\n< ."},
-		{"nothing is removed", "LOGIN\nDELE 1\n< -ERR Read-only…\nSTAT\n< +OK 2 49\nQUIT\n< +OK Bye"},
+		{"marks", "LOGIN\nDELE 1\n< +OK\nDELE 1\n< -ERR No such message\nSTAT\n< +OK 1 15\nLIST\n< +OK…\n< 2 15\n< .\nUIDL 1\n< -ERR No such message\nRETR 1\n< -ERR No such message\n" +
+			"RSET\n< +OK\nSTAT\n< +OK 2 49\nDELE 3\n< -ERR No such message"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inFakeTime(t, service.Dev, Options{}, func(t *testing.T, w *world) {
@@ -240,7 +241,7 @@ func TestRefusedLogins(t *testing.T) {
 			c := w.dial(1)
 			c.run("USER " + login[0] + "\n< +OK Send the API key\nPASS " + login[1] + "\n< -ERR [AUTH] Wrong address or API key\nPASS x\n< -ERR Send USER first\nSTAT\n< -ERR Log in first")
 		}
-		w.dial(1).run("USER BOB@X.test\n< +OK…\nPASS " + other + "\n< +OK 0 messages\nSTAT\n< +OK 0 0\nLIST\n< +OK 0 messages\n< .")
+		w.dial(1).run("USER BOB@X.test\n< +OK…\nPASS " + other + "\n< +OK 0 messages\nSTAT\n< +OK 0 0\nLIST\n< +OK Messages follow\n< .")
 		// Mail for an address without an inbox will make one of this key.
 		w.dial(1).run("USER any@thing.test\n< +OK…\nPASS " + w.secret + "\n< +OK 0 messages")
 	})
@@ -251,6 +252,47 @@ func TestPlanWithoutAccess(t *testing.T) {
 		c := w.dial(1)
 		c.run("USER ada@x.test\n< +OK…\nPASS " + w.secret)
 		c.ends("-ERR [AUTH] The plan \"free\" has no API access, closing\r\n")
+	})
+}
+
+// What is marked is removed when the client quits, and only then (RFC 1939, section 6).
+func TestMarkedMessagesAreRemoved(t *testing.T) {
+	inFakeTime(t, service.Dev, Options{}, func(t *testing.T, w *world) {
+		w.deliver("Subject: one\r\n", "Subject: two\r\n", "Subject: three\r\n")
+		wants := func(want string) service.List {
+			t.Helper()
+			list, err := w.Messages(t.Context(), w.key, w.inbox.ID, service.Page{})
+			must(t, err)
+			got := ""
+			for _, m := range list.Messages {
+				got += m.Subject + " "
+			}
+			if got != want {
+				t.Errorf("left are %q, want %q", got, want)
+			}
+			return list
+		}
+		c := w.login()
+		c.run("DELE 1\n< +OK\nDELE 3\n< +OK")
+		must(t, c.Close())
+		wants("three two one ")
+		c = w.login()
+		c.run("DELE 2\n< +OK\nRSET\n< +OK\nDELE 1\n< +OK\nDELE 3\n< +OK")
+		w.deliver("Subject: four\r\n")
+		third := wants("four three two one ").Messages[1]
+		must(t, w.DeleteMessages(t.Context(), w.key, w.inbox.ID, third.ID)) // as another client may
+		c.run("QUIT\n< +OK Bye")
+		wants("four two ")
+		c = w.login()
+		c.run("DELE 1\n< +OK")
+		for range 60 {
+			_, err := w.Allow(t.Context(), w.key)
+			if err != nil {
+				break
+			}
+		}
+		c.run("QUIT\n< -ERR [SYS/TEMP] Rate limit exceeded…")
+		wants("four two ")
 	})
 }
 
