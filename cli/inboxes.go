@@ -193,13 +193,44 @@ func (s *connection) counted(ctx context.Context) (all []api.Inbox, listed bool,
 	return counted, false, ctx.Err()
 }
 
+func (a *app) extendCommand() *cobra.Command {
+	ttl := duration(time.Hour)
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:               "extend [INBOX]",
+		Short:             "Give an inbox more time, or less",
+		Long:              "Set when an inbox ends, counted from now, and print that time. Its messages stay until then.",
+		Example:           "mayfly extend\nmayfly extend quiet-otter --ttl 12h",
+		Args:              atMost(1),
+		ValidArgsFunction: a.completeInbox,
+		RunE: a.connected(func(ctx context.Context, s *connection, args []string) error {
+			inbox, err := s.inbox(ctx, argument(args, 0))
+			if err != nil {
+				return err
+			}
+			if inbox, err = s.client.ExtendInbox(ctx, inbox.ID, time.Duration(ttl)); err != nil {
+				return err
+			}
+			a.remember(s, inbox)
+			if asJSON {
+				return writeJSON(a.env.Stdout, asReceived(inbox.Raw, inbox))
+			}
+			_, err = fmt.Fprintln(a.env.Stdout, timestamp(inbox.ExpiresAt))
+			return err
+		}),
+	}
+	cmd.Flags().Var(&ttl, "ttl", "time from now, such as 30m, 12h or 2d")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the inbox as JSON")
+	return cmd
+}
+
 func (a *app) rmCommand() *cobra.Command {
-	var all, yes bool
+	var all, messages, yes bool
 	cmd := &cobra.Command{
 		Use:               "rm INBOX... | --all",
 		Short:             "Delete inboxes and all their messages",
-		Long:              "Delete inboxes and all their messages, for good. It asks first. Without a terminal to ask at, it needs --yes.",
-		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --all --yes",
+		Long:              "Delete inboxes and all their messages, or with --messages only these, for good. It asks first. Without a terminal to ask at, it needs --yes.",
+		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --messages quiet-otter\nmayfly rm --all --yes",
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -214,16 +245,18 @@ func (a *app) rmCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.remove(cmd.Context(), s, args, all, yes)
+			return a.remove(cmd.Context(), s, args, all, messages, yes)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "delete every inbox that `mayfly ls` lists")
+	cmd.Flags().BoolVar(&messages, "messages", false, "delete the messages, and keep the inboxes")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
 
-// remove deletes the inboxes that names mean, or all. Failures are listed and do not stop the rest.
-func (a *app) remove(ctx context.Context, s *connection, names []string, all, yes bool) error {
+// remove deletes the inboxes that names mean, or all, or only their messages. Failures are listed and do not
+// stop the rest.
+func (a *app) remove(ctx context.Context, s *connection, names []string, all, messages, yes bool) error {
 	inboxes, failures := s.inboxesNamed(ctx, names)
 	if all {
 		var err error
@@ -232,7 +265,7 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, ye
 		}
 	}
 	if len(inboxes) > 0 && !yes {
-		sure, err := a.confirm(ctx, deletion(inboxes))
+		sure, err := a.confirm(ctx, deletion(inboxes, messages))
 		if err != nil {
 			return err
 		}
@@ -245,11 +278,15 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, ye
 		inbox api.Inbox
 		err   error
 	}
-	for o := range inOrder(ctx, inboxes, func(i api.Inbox) outcome { return outcome{i, s.client.DeleteInbox(ctx, i.ID)} }) {
+	do := s.client.DeleteInbox
+	if messages {
+		do = s.client.EmptyInbox
+	}
+	for o := range inOrder(ctx, inboxes, func(i api.Inbox) outcome { return outcome{i, do(ctx, i.ID)} }) {
 		if o.err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", render.Clean(o.inbox.Email), o.err))
 		}
-		if o.err == nil || errors.Is(o.err, api.ErrNotFound) {
+		if o.err == nil && !messages || errors.Is(o.err, api.ErrNotFound) {
 			a.forget(s, o.inbox.ID)
 		}
 	}
@@ -282,15 +319,19 @@ func (s *connection) inboxesNamed(ctx context.Context, names []string) (inboxes 
 	return inboxes, failures
 }
 
-func deletion(inboxes []api.Inbox) string {
+func deletion(inboxes []api.Inbox, messages bool) string {
+	one, many := "%s and all its messages", "these %d inboxes and all their messages"
+	if messages {
+		one, many = "all messages of %s", "all messages of these %d inboxes"
+	}
 	if len(inboxes) == 1 {
-		return fmt.Sprintf("Delete %s and all its messages?", render.Clean(inboxes[0].Email))
+		return fmt.Sprintf("Delete "+one+"?", render.Clean(inboxes[0].Email))
 	}
 	var addresses strings.Builder
 	for _, i := range inboxes {
 		addresses.WriteString("  " + render.Clean(i.Email) + "\n")
 	}
-	return addresses.String() + fmt.Sprintf("Delete these %d inboxes and all their messages?", len(inboxes))
+	return addresses.String() + fmt.Sprintf("Delete "+many+"?", len(inboxes))
 }
 
 // confirm asks at the terminal; anything but y or yes is no.

@@ -132,6 +132,42 @@ func TestRemovingInboxes(t *testing.T) {
 	s.prints("", "ls")
 }
 
+func TestEmptyingAndExtendingInboxes(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		able := strings.HasSuffix(t.Name(), "extensions")
+		a, b := s.inbox("a1"), s.inbox("b1")
+		for range 2 {
+			s.deliver(a.Email, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
+		}
+		if !able {
+			s.fails(statusError, []string{"does not offer this"}, "rm", "--messages", "--yes", a.Email)
+			s.fails(statusError, []string{"does not offer this"}, "extend", a.Email)
+			return
+		}
+		s.fails(statusUsage, []string{"--yes"}, "rm", "--messages", a.Email)
+		s.prints("", "rm", "--messages", "--yes", a.Email, b.Email)
+		s.prints("", "messages", a.Email)
+		s.fails(statusNotFound, []string{"nobody"}, "rm", "--messages", "--yes", "nobody")
+		if got := s.does("ls"); !strings.Contains(got, a.Email+"\t0\t") || !strings.Contains(got, b.Email) {
+			t.Errorf("ls printed %q", got)
+		}
+		for _, args := range [][]string{{"extend", a.Email, "--ttl", "2d"}, {"extend", "--ttl", "12h"}} { // the newest
+			end, err := time.Parse(time.RFC3339, strings.TrimSpace(s.does(args...)))
+			want, _ := api.ParseDuration(args[len(args)-1])
+			if left := time.Until(end); err != nil || left > want || left < want-time.Minute {
+				t.Errorf("%q: %v left, %v", args, left, err)
+			}
+		}
+		var inbox api.Inbox
+		parse(t, s.does("extend", b.ID, "--json"), &inbox)
+		if left := time.Until(inbox.ExpiresAt); inbox.ID != b.ID || left > time.Hour || left < 59*time.Minute || inbox.MessageCount == nil {
+			t.Errorf("extend --json gave %+v", inbox)
+		}
+		s.fails(statusError, []string{"ttl must be"}, "extend", "--ttl", "1s")
+		s.fails(statusNotFound, []string{"nobody"}, "extend", "nobody")
+	})
+}
+
 func TestExitStatusOfWhatTheServiceAnswers(t *testing.T) {
 	s := newHarness(t, apitest.Options{})
 	s.inbox("ada")

@@ -81,7 +81,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.HTTP, "http", defaultHTTP, "`address` of the REST API")
 	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "`address` that accepts mail")
 	f.StringVar(&c.SMTPS, "smtps", "", "`address` that accepts mail over TLS from the start (default: none)")
-	f.StringVar(&c.POP3, "pop3", "", "`address` where clients fetch mail by POP3, read-only (default: none)")
+	f.StringVar(&c.POP3, "pop3", "", "`address` where clients fetch mail by POP3 (default: none)")
 	f.StringSliceVar(&c.Balancers, "balancers", nil, "`list` of networks whose connections begin with the PROXY protocol, which names the client (default: none)")
 	f.StringVar(&c.Metrics, "metrics", "", "`address` of the Prometheus metrics (default: none)")
 	f.BoolVar(&s.mcp, "mcp", false, "also serve the Model Context Protocol, at /mcp")

@@ -28,6 +28,11 @@ type inboxArgs struct {
 
 func (in inboxArgs) inbox() string { return in.Inbox }
 
+type extendArgs struct {
+	inboxArgs
+	TTL int `json:"ttl" jsonschema:"seconds"`
+}
+
 type listInboxesArgs struct {
 	After string `json:"after,omitempty" jsonschema:"next of the page before"`
 	Limit int    `json:"limit,omitempty"`
@@ -46,6 +51,10 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 		Name: "delete_inbox", Description: "Delete an inbox and its messages for good.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)},
 	}, []string{"deleted"}, onInbox(t, t.deleteInbox))
+	add(s, sdk.Tool{
+		Name: "extend_inbox", Description: "Set when an inbox expires, from now.",
+		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)},
+	}, []string{"expires_in"}, onInbox(t, t.extendInbox), bound{"ttl", 60, 2_592_000})
 }
 
 // inbox is an inbox as an agent needs it.
@@ -72,11 +81,7 @@ func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in crea
 	if err != nil {
 		return inbox{}, err
 	}
-	if t.known != nil {
-		if err := t.known.Put(registry.Of(made)); err != nil {
-			t.log.Warn("this machine will not remember the inbox", "error", err)
-		}
-	}
+	t.remember(made)
 	out := describe(made, c.ServiceTime())
 	out.ID, out.SMTP = made.ID, t.smtp()
 	return out, nil
@@ -90,6 +95,25 @@ func (t *tools) getInbox(ctx context.Context, c *api.Client, id string, _ inboxA
 	out := describe(found, c.ServiceTime())
 	out.ID = id
 	return out, nil
+}
+
+func (t *tools) extendInbox(ctx context.Context, c *api.Client, id string, in extendArgs) (inbox, error) {
+	extended, err := c.ExtendInbox(ctx, id, time.Duration(in.TTL)*time.Second)
+	if err != nil {
+		return inbox{}, err
+	}
+	t.remember(extended)
+	return describe(extended, c.ServiceTime()), nil
+}
+
+// remember stores an inbox for services that list none.
+func (t *tools) remember(i api.Inbox) {
+	if t.known == nil {
+		return
+	}
+	if err := t.known.Put(registry.Of(i)); err != nil {
+		t.log.Warn("this machine will not remember the inbox", "error", err)
+	}
 }
 
 type inboxList struct {

@@ -209,6 +209,18 @@ func TestSignup(t *testing.T) {
 				t.Errorf("get_attachment: %q", got)
 			}
 
+			if o.Extensions {
+				a.call("delete_message", map[string]any{"inbox": inbox.Email, "message": m.ID}, nil)
+				a.refuses("read_message", map[string]any{"inbox": inbox.Email, "message": m.ID}, "404")
+				var extended madeInbox
+				a.call("extend_inbox", map[string]any{"inbox": inbox.Email, "ttl": 7200}, &extended)
+				if extended.Email != inbox.Email || extended.ExpiresIn != "2 hours" {
+					t.Errorf("extend_inbox: %+v", extended)
+				}
+			} else {
+				a.refuses("delete_message", map[string]any{"inbox": inbox.Email, "message": m.ID}, "does not support it")
+				a.refuses("extend_inbox", map[string]any{"inbox": inbox.Email, "ttl": 7200}, "does not support it")
+			}
 			a.call("delete_inbox", map[string]any{"inbox": inbox.Email}, nil)
 			if r := a.result("get_inbox", map[string]any{"inbox": inbox.ID}); !r.IsError || !strings.Contains(text(r), "404") || !strings.Contains(text(r), "list_inboxes") {
 				t.Errorf("get_inbox after the deletion: %q", text(r))
@@ -371,7 +383,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 
 func TestToolsTellTheTruthAboutThemselves(t *testing.T) {
 	a := newAgent(t, apitest.Options{}, nil)
-	changing := map[string]bool{"create_inbox": false, "delete_inbox": true} // destructive?
+	changing := map[string]bool{"create_inbox": false, "delete_inbox": true, "delete_message": true, "extend_inbox": false} // destructive?
 	var names []string
 	var tools []*sdk.Tool
 	for tool, err := range a.session.Tools(t.Context(), nil) {
@@ -388,11 +400,11 @@ func TestToolsTellTheTruthAboutThemselves(t *testing.T) {
 			t.Errorf("%s lacks a schema", tool.Name)
 		}
 	}
-	if data, err := json.Marshal(tools); err != nil || len(data) > 6600 {
+	if data, err := json.Marshal(tools); err != nil || len(data) > 7600 {
 		t.Errorf("the list of tools has %d bytes, %v", len(data), err)
 	}
 	slices.Sort(names)
-	want := "check_message create_inbox delete_inbox get_attachment get_code get_inbox get_link list_inboxes list_messages read_message wait_for_message"
+	want := "check_message create_inbox delete_inbox delete_message extend_inbox get_attachment get_code get_inbox get_link list_inboxes list_messages read_message wait_for_message"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("tools %s, want %s", got, want)
 	}

@@ -53,6 +53,10 @@ func (t *tools) addMessageTools(s *sdk.Server) {
 	add(s, sdk.Tool{Name: "list_messages", Description: "List the messages of an inbox, newest first."},
 		[]string{"messages", "total", "next"}, onInbox(t, t.listMessages), bound{"limit", 1, maxLimit})
 	add(s, sdk.Tool{Name: "read_message", Description: "Return a message as plain text, with its code and link."}, messageFields, onInbox(t, t.readMessage))
+	add(s, sdk.Tool{
+		Name: "delete_message", Description: "Delete a message for good.",
+		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)},
+	}, []string{"deleted"}, onInbox(t, t.deleteMessage))
 	add(s, sdk.Tool{Name: "check_message", Description: "Look for mistakes to fix before a mail is sent."}, []string{"checks"}, onInbox(t, t.checkMessage))
 	addContent(s, sdk.Tool{Name: "get_attachment", Description: "Return a text or an image, or a link to another file."}, func(ctx context.Context, r *sdk.CallToolRequest, in attachmentArgs) (*sdk.CallToolResult, any, error) {
 		result, err := onInbox(t, t.getAttachment)(ctx, r, in)
@@ -105,6 +109,11 @@ func (t *tools) listMessages(ctx context.Context, c *api.Client, id string, in l
 		out.Next = out.Messages[len(out.Messages)-1].ID
 	}
 	return out, nil
+}
+
+func (t *tools) deleteMessage(ctx context.Context, c *api.Client, id string, in messageArgs) (api.Deleted, error) {
+	err := c.DeleteMessage(ctx, id, in.Message)
+	return api.Deleted{Deleted: err == nil}, err
 }
 
 // maxPage is more than a page holds if no limit is asked for.
