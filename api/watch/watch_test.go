@@ -388,7 +388,7 @@ func TestMessagesDeletedElsewhere(t *testing.T) {
 				}
 				s.pass(time.Duration(random.IntN(400)) * time.Millisecond)
 			}
-			s.pass(10*time.Second)
+			s.pass(10 * time.Second)
 			for n := range s.inboxes {
 				var told []api.Summary
 				for _, e := range s.all() {
