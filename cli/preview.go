@@ -19,9 +19,6 @@ import (
 	"mayfly/render/find"
 )
 
-// maxFile is the size of the largest file that preview reads, in bytes.
-const maxFile = 64 << 20
-
 func (a *app) previewCommand() *cobra.Command {
 	var f *viewFlags
 	p := &preview{app: a}
@@ -135,7 +132,7 @@ func (p *preview) render(file string) rendered {
 		return rendered{file: file, err: err}
 	}
 	var out bytes.Buffer
-	m := message.File(file, kind, content)
+	m := message.File(file, kind, string(content))
 	m.Rules.Ignore = p.app.config().Checks.Ignore
 	if p.explain {
 		err = explain(&out, m.Mail())
@@ -148,29 +145,12 @@ func (p *preview) render(file string) rendered {
 	return rendered{file, out.Bytes(), err}
 }
 
-// read reads a file, or standard input, within the bound.
-func (p *preview) read(file string) (string, error) {
-	var content strings.Builder
-	var in io.Reader = p.app.env.Stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return "", err
-		}
-		defer f.Close()
-		in = f
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			content.Grow(int(min(info.Size(), maxFile)) + 1)
-		}
+// read reads a file, or standard input.
+func (p *preview) read(file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(p.app.env.Stdin)
 	}
-	_, err := io.Copy(&content, io.LimitReader(in, maxFile+1))
-	switch {
-	case err != nil:
-		return "", err
-	case content.Len() > maxFile:
-		return "", fmt.Errorf("%s: larger than %d MB", file, maxFile>>20)
-	}
-	return content.String(), nil
+	return os.ReadFile(file)
 }
 
 func (p *preview) kindOf(file string) (string, error) {

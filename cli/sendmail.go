@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	netmail "net/mail"
 	"os"
 	"slices"
@@ -59,7 +61,7 @@ php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
 				return err
 			}
 			if err := m.read(a.env.Stdin); err != nil {
-				return err
+				return fmt.Errorf("reading the message: %w", err)
 			}
 			m.complete(cmp.Or(a.env.Getenv("LOGNAME"), a.env.Getenv("USER"), "mayfly"))
 			if len(m.to) == 0 {
@@ -74,167 +76,114 @@ php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
 type mailing struct {
 	fromHeader, ignoreDots bool
 	nothing                bool // is to be sent: the queue is to be run
-	sender                 *string
-	name                   string
+	sender, name           string
 	to                     []string
-	fields                 []string // of the header, each with its line breaks
-	body                   []byte
+	text                   string // with CRLF
 }
 
 // parse reads flags as sendmail does: several in an argument, their values in the same or in the next one.
 func (m *mailing) parse(args []string) error {
-	for len(args) > 0 {
-		arg := args[0]
-		args = args[1:]
-		if arg == "--" {
-			break
-		}
-		if len(arg) < 2 || arg[0] != '-' {
-			m.to = append(m.to, addresses(arg)...)
+	for ; len(args) > 0 && args[0] != "--"; args = args[1:] {
+		if len(args[0]) < 2 || args[0][0] != '-' {
+			m.to = append(m.to, addresses(args[0])...)
 			continue
 		}
-		for flags := arg[1:]; flags != ""; {
-			flag, value := flags[0], flags[1:]
-			flags = ""
-			switch {
-			case strings.IndexByte("timnsvEGU", flag) >= 0:
-				m.fromHeader, m.ignoreDots = m.fromHeader || flag == 't', m.ignoreDots || flag == 'i'
-				flags = value
-				continue
-			case flag == 'b' && value != "m":
-				return usagef("-b%s is not there: give the message on standard input, with -t or with addresses", value)
-			case flag == 'q':
-				m.nothing = true // there is no queue
-			case strings.IndexByte("bde", flag) >= 0:
-			case strings.IndexByte("ABCFLNOVXfhopRr", flag) < 0:
-				return usagef("unknown flag %s", arg)
-			case value == "" && len(args) == 0:
-				return usagef("-%c needs a value", flag)
-			case value == "":
-				value, args = args[0], args[1:]
-			}
-			switch flag {
-			case 'f', 'r':
-				sender := qualified(strings.Trim(value, "<> "))
-				m.sender = &sender
-			case 'F':
-				m.name = value
-			case 'o':
-				m.ignoreDots = m.ignoreDots || value == "i"
-			}
+		flags := args[0][1:]
+		for ; flags != "" && strings.Contains("timnsvEGU", flags[:1]); flags = flags[1:] {
+			m.fromHeader, m.ignoreDots = m.fromHeader || flags[0] == 't', m.ignoreDots || flags[0] == 'i'
+		}
+		if flags == "" {
+			continue
+		}
+		flag, value := flags[:1], flags[1:]
+		switch {
+		case flag == "b" && value != "m":
+			return usagef("-b%s is not there: give the message on standard input, with -t or with addresses", value)
+		case flag == "q":
+			m.nothing = true // there is no queue
+		case strings.Contains("bde", flag):
+		case !strings.Contains("ABCFLNOVXfhopRr", flag):
+			return usagef("unknown flag %s", args[0])
+		case value == "" && len(args) == 1:
+			return usagef("-%s needs a value", flag)
+		case value == "":
+			args = args[1:]
+			value = args[0]
+		}
+		switch flag {
+		case "f", "r":
+			m.sender = strings.Trim(value, "<> ")
+		case "F":
+			m.name = value
+		case "o":
+			m.ignoreDots = m.ignoreDots || value == "i"
 		}
 	}
-	for _, arg := range args {
+	for _, arg := range args[min(len(args), 1):] {
 		m.to = append(m.to, addresses(arg)...)
 	}
 	return nil
 }
 
-// read reads the message, with CRLF for each line break.
 func (m *mailing) read(in io.Reader) error {
-	lines := bufio.NewReader(io.LimitReader(in, maxFile+1))
-	inHeader, size := true, 0
-	for ended := false; !ended; {
-		line, err := lines.ReadString('\n')
-		if err != nil && err != io.EOF {
-			return fmt.Errorf("reading the message: %w", err)
-		}
-		if size += len(line); size > maxFile {
-			return fmt.Errorf("the message is larger than %d MB", maxFile>>20)
-		}
-		ended = err == io.EOF
-		text := strings.TrimRight(line, "\r\n")
-		if line == "" || text == "." && !m.ignoreDots {
-			break
-		}
-		name, _, isField := strings.Cut(text, ":")
-		switch {
-		case inHeader && text == "":
-			inHeader = false
-		case inHeader && (text[0] == ' ' || text[0] == '\t') && len(m.fields) > 0:
-			m.fields[len(m.fields)-1] += text + "\r\n"
-		case inHeader && isField && name != "" && !strings.ContainsAny(name, " \t"):
-			m.fields = append(m.fields, text+"\r\n")
-		default:
-			inHeader = false
-			m.body = append(append(m.body, text...), "\r\n"...)
-		}
+	var text strings.Builder
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, math.MaxInt)
+	for lines.Scan() && (m.ignoreDots || lines.Text() != ".") {
+		text.WriteString(lines.Text() + "\r\n")
 	}
-	return nil
-}
-
-// values returns the values of the fields of a name, unfolded.
-func (m *mailing) values(name string) []string {
-	var all []string
-	for _, f := range m.fields {
-		if isField(f, name) {
-			all = append(all, strings.ReplaceAll(f[len(name)+1:], "\r\n", ""))
-		}
-	}
-	return all
-}
-
-func isField(f, name string) bool {
-	return len(f) > len(name) && strings.EqualFold(f[:len(name)+1], name+":")
+	m.text = text.String()
+	return lines.Err()
 }
 
 // complete finds the sender and the recipients, and adds what the header lacks. user is who sends it.
 func (m *mailing) complete(user string) {
-	if m.sender == nil {
-		sender := qualified(user)
-		if from := addresses(strings.Join(m.values("From"), ",")); len(from) > 0 {
-			sender = from[0]
-		}
-		m.sender = &sender
+	parsed := mail.Parse([]byte(m.text))
+	m.sender = qualified(cmp.Or(m.sender, parsed.From.Addr, user))
+	added := map[string]string{
+		"from":       "From: " + (&netmail.Address{Name: m.name, Address: m.sender}).String(),
+		"date":       "Date: " + time.Now().Format(time.RFC1123Z),
+		"message-id": "Message-ID: <" + rand.Text() + "@" + host() + ">",
 	}
-	if m.fromHeader {
-		for _, name := range []string{"To", "Cc", "Bcc"} {
-			m.to = append(m.to, addresses(strings.Join(m.values(name), ","))...)
-		}
-		m.fields = slices.DeleteFunc(m.fields, func(f string) bool { return isField(f, "Bcc") })
+	if len(parsed.Fields) == 0 {
+		m.text = "\r\n" + m.text
 	}
-	for _, f := range [][2]string{
-		{"From", (&netmail.Address{Name: m.name, Address: cmp.Or(*m.sender, qualified(user))}).String()},
-		{"Date", time.Now().Format(time.RFC1123Z)},
-		{"Message-ID", "<" + rand.Text() + "@" + host() + ">"},
-	} {
-		if m.values(f[0]) == nil {
-			m.fields = append(m.fields, f[0]+": "+f[1]+"\r\n")
+	for _, f := range parsed.Fields {
+		name := strings.ToLower(f.Name)
+		delete(added, name)
+		if m.fromHeader && slices.Contains([]string{"to", "cc", "bcc"}, name) {
+			m.to = append(m.to, addresses(f.Value)...)
 		}
+		if m.fromHeader && name == "bcc" {
+			m.text = strings.Replace(m.text, f.Raw+"\r\n", "", 1)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(added)) {
+		m.text = added[name] + "\r\n" + m.text
 	}
 }
 
-// addresses reads a list of addresses. Names without a domain, as cron has them, are users of this machine.
-func addresses(list string) []string {
-	var all []string
-	if !strings.Contains(list, "@") {
-		for _, name := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(", \t<>", r) }) {
-			all = append(all, qualified(name))
-		}
-		return all
-	}
+// addresses reads a list of addresses.
+func addresses(list string) (all []string) {
 	for _, a := range mail.Addresses(list) {
-		if a.Addr != "" {
-			all = append(all, qualified(a.Addr))
+		for _, one := range strings.FieldsFunc(cmp.Or(a.Addr, a.Name), func(r rune) bool { return r == ' ' || r == ',' }) {
+			all = append(all, qualified(one))
 		}
 	}
 	return all
 }
 
-// qualified adds this machine to an address without a domain. An empty one, of a sender, stays empty.
+// qualified adds this machine to a name without a domain, as cron has it.
 func qualified(address string) string {
-	if address == "" || strings.Contains(address, "@") {
+	if strings.Contains(address, "@") {
 		return address
 	}
 	return address + "@" + host()
 }
 
 func host() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "localhost"
-	}
-	return name
+	name, _ := os.Hostname() // "" if it has none
+	return cmp.Or(name, "localhost")
 }
 
 // send hands the message to the server.
@@ -253,25 +202,25 @@ func (m *mailing) send(ctx context.Context, a *app) error {
 		return fmt.Errorf("sending the message: %w", err)
 	}
 	defer c.Close()
-	utf8 := !mail.IsASCII([]byte(*m.sender + strings.Join(m.to, "")))
-	if err := c.Mail(*m.sender, &smtp.MailOptions{UTF8: utf8}); err != nil {
-		return refused("the sender "+*m.sender, err)
+	utf8 := !mail.IsASCII([]byte(m.sender + strings.Join(m.to, "")))
+	if err := c.Mail(m.sender, &smtp.MailOptions{UTF8: utf8}); err != nil {
+		return fmt.Errorf("sending from %s: %w", m.sender, err)
 	}
 	failed := 0
 	for _, to := range m.to {
 		if err := c.Rcpt(to, nil); err != nil {
 			failed++
-			fmt.Fprintln(a.env.Stderr, errorLine(refused(to, err)))
+			fmt.Fprintln(a.env.Stderr, errorLine(fmt.Errorf("sending to %s: %w", to, err)))
 		}
 	}
 	if failed < len(m.to) {
 		w, err := c.Data()
 		if err == nil {
-			_, err = w.Write(slices.Concat([]byte(strings.Join(m.fields, "")+"\r\n"), m.body))
+			_, err = io.WriteString(w, m.text)
 			err = errors.Join(err, w.Close())
 		}
 		if err != nil {
-			return refused("the message", err)
+			return fmt.Errorf("sending the message: %w", err)
 		}
 	}
 	_ = c.Quit() // the message is the server's by now
@@ -279,12 +228,4 @@ func (m *mailing) send(ctx context.Context, a *app) error {
 		return quiet{statusError}
 	}
 	return nil
-}
-
-// refused says why the server did not take something.
-func refused(what string, err error) error {
-	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
-		return fmt.Errorf("the mail server refused %s: %d %s", what, answer.Code, answer.Message)
-	}
-	return fmt.Errorf("sending %s: %w", what, err)
 }

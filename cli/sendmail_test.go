@@ -24,9 +24,9 @@ func TestSendmail(t *testing.T) {
 		"to the end":       {"-i a1@acme.example", header + "\nx\n.\ny\n", "a1@acme.example", sent + "\r\nx\r\n.\r\ny\r\n"},
 		"to the dot":       {"a2@acme.example", header + "\nx\n.\ny\n", "a2@acme.example", sent + "\r\nx\r\n"},
 		"CRLF, dots":       {"-oi -oem -odb -Am a3@acme.example", strings.ReplaceAll(header, "\n", "\r\n") + "\r\n..\r\n.\r\n\ty \n", "a3@acme.example", sent + "\r\n..\r\n.\r\n\ty \r\n"},
-		"no header":        {"-F Ada -f ada@acme.example a4@acme.example", "hello: you\n", "a4@acme.example", "hello: you\r\nFrom: \"Ada\" <ada@acme.example>\r\nDate: <DATE>\r\nMessage-ID: <ID>\r\n\r\n"},
-		"a body alone":     {"-rada@acme.example a5@acme.example", "hello\n", "a5@acme.example", "From: <ada@acme.example>\r\nDate: <DATE>\r\nMessage-ID: <ID>\r\n\r\nhello\r\n"},
-		"as cron":          {"-FCronDaemon -i -B8BITMIME -oem root", "To: root\nSubject: Cron\n\nx\n", "root@" + host, "To: root\r\nSubject: Cron\r\nFrom: \"CronDaemon\" <ada@" + host + ">\r\nDate: <DATE>\r\nMessage-ID: <ID>\r\n\r\nx\r\n"},
+		"no header":        {"-F Ada -f ada@acme.example a4@acme.example", "hello: you\n", "a4@acme.example", "Message-ID: <ID>\r\nFrom: \"Ada\" <ada@acme.example>\r\nDate: <DATE>\r\nhello: you\r\n"},
+		"a body alone":     {"-rada@acme.example a5@acme.example", "hello\n", "a5@acme.example", "Message-ID: <ID>\r\nFrom: <ada@acme.example>\r\nDate: <DATE>\r\n\r\nhello\r\n"},
+		"as cron":          {"-FCronDaemon -i -B8BITMIME -oem root", "To: root\nSubject: Cron\n\nx\n", "root@" + host, "Message-ID: <ID>\r\nFrom: \"CronDaemon\" <ada@" + host + ">\r\nDate: <DATE>\r\nTo: root\r\nSubject: Cron\r\n\r\nx\r\n"},
 		"blind copies":     {"-ti", header + "To: \"Doe, Jane\" <a6@acme.example>,\n b6@acme.example\nbcc: c6@acme.example\nCc: d6@acme.example\n\nx\n", "c6@acme.example", sent + "To: \"Doe, Jane\" <a6@acme.example>,\r\n b6@acme.example\r\nCc: d6@acme.example\r\n\r\nx\r\n"},
 		"the second of To": {"-t -i -fbounce@acme.example", header + "To: A <a7@acme.example>, b7@acme.example\n\nx\n", "b7@acme.example", sent + "To: A <a7@acme.example>, b7@acme.example\r\n\r\nx\r\n"},
 		"ends of flags":    {"-t -- e8@acme.example", header + "\nx\n", "e8@acme.example", sent + "\r\nx\r\n"},
@@ -54,7 +54,7 @@ func TestSendmail(t *testing.T) {
 	}
 	expectFailure(t, run(t, machine(t), header+"\nx\n", "sendmail", "a@acme.example"), statusError, []string{"`mayfly up`"}, nil)
 	r := run(t, environ, header+"\nx\n", "sendmail", "no..dots@acme.example", "f10@acme.example", "dot.@acme.example")
-	if r.status != statusError || strings.Count(r.stderr, "\n") != 2 || !strings.Contains(r.stderr, "refused no..dots@acme.example: 5") {
+	if r.status != statusError || strings.Count(r.stderr, "\n") != 2 || !strings.Contains(r.stderr, "sending to no..dots@acme.example: SMTP error 5") {
 		t.Errorf("refused recipients: %+v", r)
 	}
 	service.InboxFor(t, "f10@acme.example").Next(t)

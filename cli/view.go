@@ -158,30 +158,17 @@ func (f *viewFlags) failOnFlag(a *app, cmd *cobra.Command) {
 
 // verdict is the error for a message in which the checks found what --fail-on does not let pass.
 func (f *viewFlags) verdict(m *message.Message) error {
-	var ids []string
-	counts := map[check.Level]int{}
+	var failed []string
 	for _, found := range m.Mail().Checks() {
-		if f.failOn == "" || found.Level == check.Info || found.Level == check.Warning && f.failOn == check.Error.String() {
-			continue
-		}
-		if counts[found.Level]++; !slices.Contains(ids, found.ID) {
-			ids = append(ids, found.ID)
+		if level := found.Level.String(); f.failOn != "" && slices.Contains(failLevels, level) && (level == f.failOn || found.Level == check.Error) {
+			failed = append(failed, found.ID)
 		}
 	}
-	if ids == nil {
+	if failed == nil {
 		return nil
 	}
-	var texts []string
-	for _, level := range []check.Level{check.Error, check.Warning} {
-		if n := counts[level]; n > 0 {
-			texts = append(texts, english.Plural(n, level.String(), ""))
-		}
-	}
-	err := fmt.Errorf("%s has %s: %s", m.ID, strings.Join(texts, " and "), strings.Join(ids, ", "))
-	if f.view == "checks" || f.json {
-		return err
-	}
-	return withNext(err, "--view checks shows them")
+	n := len(failed)
+	return fmt.Errorf("%s: %s found: %s", m.ID, english.Plural(n, "fault", ""), strings.Join(slices.Compact(failed), ", "))
 }
 
 var imageProtocols = map[string]image.Protocol{

@@ -92,13 +92,13 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 		stderr       string // part of its one line; none if it is empty
 		ids          string // of the checks that are printed
 	}{
-		{"", "read --json --fail-on error", statusError, "msg_0002 has 1 error: link-empty\n", "link-empty link-http link-private preheader-missing"},
-		{"", "read --json --fail-on warning", statusError, " has 1 error and 1 warning: link-empty, link-http\n", "link-empty link-http link-private preheader-missing"},
+		{"", "read --json --fail-on error", statusError, "msg_0002: 1 fault found: link-empty\n", "link-empty link-http link-private preheader-missing"},
+		{"", "read --json --fail-on warning", statusError, "msg_0002: 2 faults found: link-empty, link-http\n", "link-empty link-http link-private preheader-missing"},
 		{`"link-empty", "link-private"`, "read --json --fail-on error", 0, "", "link-http preheader-missing"},
 		{`"link-empty", "link-private"`, "wait --json", 0, "", "link-http preheader-missing"},
-		{`"link-empty"`, "preview --json --fail-on error " + path, statusError, "a.html has 1 error: link-private\n", "link-private link-http preheader-missing"},
+		{`"link-empty"`, "preview --json --fail-on error " + path, statusError, "a.html: 1 fault found: link-private\n", "link-private link-http preheader-missing"},
 		{`"link-empty", "link-private", "link-http"`, "preview --json --fail-on warning " + path, 0, "", "preheader-missing"},
-		{"", "preview --fail-on error " + path, statusError, "a.html has 2 errors: link-private, link-empty; --view checks shows them\n", ""},
+		{"", "preview --fail-on error " + path, statusError, "a.html: 2 faults found: link-private, link-empty\n", ""},
 		{"", "preview --fail-on error " + strings.ReplaceAll(path, "a.html", "b.html"), 0, "", ""},
 	} {
 		configure(t, s.environ, "[checks]\nignore = ["+c.ignore+"]\n")

@@ -80,7 +80,7 @@ func TestSendmailInAPipe(t *testing.T) {
 		to=$("$0" new) && printf "To: %s\nSubject: Hello\n\nYour verification code is 482913.\n" "$to" | "$0" sendmail -t -oi -fapp@acme.example &&
 		"$0" wait "$to" --code && echo x | "$0" sendmail no..dots@acme.example' "$0"`))
 	_, refusal, _ := strings.Cut(stderr, "\n") // after what new says
-	if stdout != "482913\n" || status != 1 || !strings.HasPrefix(refusal, "mayfly: the mail server refused no..dots@acme.example: 5") {
+	if stdout != "482913\n" || status != 1 || !strings.HasPrefix(refusal, "mayfly: sending to no..dots@acme.example: SMTP error 5") {
 		t.Errorf("status %d: %q, %q", status, stdout, stderr)
 	}
 }
