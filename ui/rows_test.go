@@ -65,8 +65,8 @@ func TestRowsOfOneLineBeginWithTheCode(t *testing.T) {
  ● ↗ Confirm e…  Acme  Confirm y… 7 min
  ● Bank  Welcome                  8 min`},
 		{40, all, `
-▌  482913  Acme  Your … quiet-o…er-4kq7
- ● 731002  The A…  Sig… quiet-o…er-4kq7
+▌  482913  Acme  Your co… quiet-…r-4kq7
+ ● 731002  The Ac…  Sign… quiet-…r-4kq7
  ● ↗ Confirm e…  Acme  Confi… quie…4kq7
  ● Bank  Welcome       quiet-otter-4kq7`},
 		{79, all, `
@@ -130,6 +130,22 @@ func TestNamesOfInboxesAreCutInTheirMiddle(t *testing.T) {
 			h.see("-test: Code")
 		})
 	}
+}
+
+func TestWhileAFilterIsTypedRowsMatchByWhatTheyShowAndCountsStayTrue(t *testing.T) {
+	play(t, with(two), func(h *harness) {
+		for range 3 {
+			h.deliver(adas, coded("Acme", "111111", 0))
+			h.deliver("bob@"+apitest.Domain, plain("Bank"))
+		}
+		h.press("h", "g", "l", "/", "bank")
+		h.see("All inboxes        4/6", "bob                2/3", "ada                2/3")
+		h.deliver(adas, coded("Acme", "222222", 0))
+		h.see("All inboxes        5/7", "bob                2/3", "ada                3/4")
+		h.press("enter", "h", "/", "bo") // which is in every ID
+		h.see("bob                2/3")
+		h.dontSee("ada                3/4")
+	})
 }
 
 func TestWaitingCountsFromTheCreationAndTheDelayFromTheCopy(t *testing.T) {

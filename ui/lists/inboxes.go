@@ -42,7 +42,7 @@ func (p *Inboxes) Refresh() {
 	}
 	for _, id := range p.store.Order {
 		i := p.store.Inboxes[id]
-		if p.Filter.Matches(theme.Fold(i.Label + "\n" + i.Email + "\n" + i.ID)) {
+		if p.Filter.Matches(theme.Fold(i.Label + "\n" + i.Email)) {
 			ids = append(ids, id)
 		}
 	}

@@ -182,7 +182,7 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 }
 
 const (
-	minText = 12 // cells of a row of one line that its end leaves to sender and subject
+	minText = 12 // cells of a row of one line that are for sender and subject, before its end
 	minName = 5  // cells in which the two ends of a name can be told
 )
 
@@ -200,7 +200,7 @@ func oneLine(th *theme.Theme, w int, f *store.Findings, sender, subject span, in
 		w -= theme.Width(found.Text) + 2
 	}
 	subject.Text = "  " + subject.Text
-	room := w - 1 - min(minText, theme.Width(sender.Text+subject.Text))
+	room := w - 1 - min(max(minText, w/2), theme.Width(sender.Text+subject.Text))
 	end := ""
 	for _, parts := range [][]string{{inbox, files, age}, {inbox, age}, {inbox}} {
 		end = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
