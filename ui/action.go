@@ -210,7 +210,7 @@ func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) d
 	for _, g := range append([]string{here, own}, others...) {
 		for _, c := range t.actions {
 			group := c.Group
-			if c.Where != anywhere {
+			if c.Where != anywhere && c.Group != essentials {
 				group = here
 			}
 			if group == g && c.Where.has(p) {
