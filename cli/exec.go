@@ -264,7 +264,7 @@ func (x *execution) keepMails(ctx context.Context, running *server.Server) error
 
 // keepMail writes a mail to files whose names sort by time.
 func (x *execution) keepMail(recipient string, m *message.Message) error {
-	paths, err := m.SaveAs(x.keep, m.ReceivedAt.UTC().Format("20060102T150405.000Z")+" "+recipient+" "+m.Subject)
+	files, err := m.SaveAs(x.keep, m.ReceivedAt.UTC().Format("20060102T150405.000Z")+" "+recipient+" "+m.Subject)
 	if err != nil {
 		return err
 	}
@@ -272,5 +272,5 @@ func (x *execution) keepMail(recipient string, m *message.Message) error {
 	if err := show(&text, m, render.Rich, render.Options{Width: 80, Unfold: true}); err != nil {
 		return err
 	}
-	return os.WriteFile(strings.TrimSuffix(paths[0], ".eml")+".txt", text.Bytes(), 0o600)
+	return os.WriteFile(strings.TrimSuffix(files[0].Path, ".eml")+".txt", text.Bytes(), 0o600)
 }

@@ -114,7 +114,7 @@ func (a *app) saveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "save [INBOX] [MESSAGE]",
 		Short: "Save a message and its attachments to files",
-		Long: "Save a message and its attachments to files, and print their names. Names are made safe, and no file is overwritten. " +
+		Long: "Save a message and its attachments to files, and print their names. Names are made safe, and no file is overwritten: one that has the same content already is left as it is. " +
 			"If the service has no raw message, its text and HTML are saved instead.",
 		Example:           "mayfly save\nmayfly save quiet-otter --dir mails",
 		Args:              atMost(2),
@@ -129,19 +129,19 @@ func (a *app) saveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			paths, err := m.Save(dir)
+			files, err := m.Save(dir)
 			for i := 0; i < len(m.Attachments) && err == nil; i++ {
 				content, ok := contents[i]
 				if !ok {
 					continue
 				}
-				var path string
-				if path, err = m.SaveAttachment(dir, i, content); err == nil {
-					paths = append(paths, path)
+				var file message.Saved
+				if file, err = m.SaveAttachment(dir, i, content); err == nil {
+					files = append(files, file)
 				}
 			}
-			for _, path := range paths {
-				fmt.Fprintln(a.env.Stdout, render.Clean(path))
+			for _, file := range files {
+				fmt.Fprintln(a.env.Stdout, render.Clean(file.Path))
 			}
 			return err
 		},

@@ -134,16 +134,16 @@ func actions(commands []config.Command) []*action {
 			Run: func(a *app) tea.Cmd {
 				return a.request(a.session().SaveMessage(a.source(a.message()), a.host.Downloads))
 			}},
-		{ID: "save-attachments", Title: "Save the attachments", Group: ofMessage, Keys: []string{"a"}, Where: anywhere,
+		{ID: "attachments", Title: "Attachments: look at, open or save them", Hint: "attachments", Group: ofMessage, Keys: []string{"a"}, Where: anywhere,
 			Why: func(a *app) string { return a.reader.NeedAttachments() },
-			Run: func(a *app) tea.Cmd {
-				return a.request(a.session().SaveAttachments(a.reader.Opened, a.host.Downloads))
-			}},
+			Run: (*app).attachments},
 		{ID: "browser", Title: "Open a safe copy in the browser", Group: ofMessage, Keys: []string{"b"}, Where: anywhere, Why: (*app).needMessage,
 			Run: func(a *app) tea.Cmd {
 				m := a.message()
 				a.note("opening a safe copy…")
-				return a.request(a.session().OpenCopy(m, a.opened(m), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env)))
+				return a.request(a.session().OpenCopy(m, a.opened(m), a.host.Copies, func(path string) tea.Cmd {
+					return a.host.OpenFile(a.ctx, a.terminal.Env, path, "a safe copy")
+				}))
 			}},
 		{ID: "release-message", Title: "Send the message on by a relay", Group: ofMessage, Keys: []string{"R"}, Where: anywhere, Why: (*app).needRelay,
 			Run: func(a *app) tea.Cmd { return a.show(a.releaseForm(a.message())) }},

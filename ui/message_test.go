@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,25 +43,51 @@ func TestASubjectIsShownAsItWasSent(t *testing.T) {
 	})
 }
 
-func TestSavingAttachments(t *testing.T) {
+func TestAttachments(t *testing.T) {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 160, 80))); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{"../../evil.sh": []byte("echo \x1b[31mEVIL"), "report.pdf": []byte("%PDF"), "black.png": picture.Bytes()}
 	play(t, with(func(h *harness) {
+		var all []api.Attachment
+		for _, f := range [][2]string{{"../../evil.sh", "text/x-shellscript"}, {"report.pdf", "application/pdf"}, {"black.png", "image/png"}} {
+			all = append(all, api.Attachment{Filename: f[0], ContentType: f[1], Content: files[f[0]], Size: int64(len(files[f[0]]))})
+		}
 		in := h.inboxNamed("ada", time.Hour)
-		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Files", Text: "Here", Attachments: []api.Attachment{
-			{Filename: "../../evil.sh", ContentType: "text/plain", Content: []byte("echo")},
-			{Filename: "report.pdf", ContentType: "application/pdf", Content: []byte("%PDF")},
-		}})
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "File", Text: "Here", Attachments: all[1:2]})
+		time.Sleep(time.Second)
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Files", Text: "Here", Attachments: all})
 	}), func(h *harness) {
 		h.press("enter")
-		h.send(keyPress("a"))
-		h.see("saving 2 attachments 0/2")
-		h.settle()
-		h.see("saved 2 files")
-		h.press("s")
-		h.see("saved ")
-		for _, name := range []string{"_.._evil.sh", "report.pdf", "Files.eml"} {
-			if _, err := os.Stat(filepath.Join(h.app.host.Downloads, name)); err != nil {
-				t.Error(err)
-			}
+		h.see("a attachments")
+		for _, c := range []struct {
+			keys []string
+			see  []string
+		}{
+			{[]string{"a"}, []string{"../../evil.sh", "report.pdf", "4 bytes", "Save all 3"}},
+			{[]string{"enter"}, []string{"Look at it here", "Open it with"}},
+			{[]string{"down", "enter"}, []string{"A file of this kind might run"}},
+			{[]string{"a", "evil", "enter", "enter"}, []string{"echo EVIL", "esc closes"}},
+			{[]string{"esc", "a", "png", "enter", "enter"}, []string{" ▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀  ", "esc closes"}},
+			{[]string{"esc", "a", "pdf", "enter", "enter"}, []string{"✓ opened report.pdf"}},
+			{[]string{"a", "pdf", "enter", "save", "enter"}, []string{"✓ saved ", "report.pdf"}},
+			{[]string{"a", "pdf", "enter", "save", "enter"}, []string{"✓ already there: ", "report.pdf"}},
+			{[]string{"a", "all", "enter"}, []string{"✓ saved 2 of 3 files in "}},
+			{[]string{"a", "all", "enter"}, []string{"✓ already there: 3 files in "}},
+			{[]string{"s"}, []string{"✓ saved ", "Files.eml"}},
+			{[]string{"s"}, []string{"✓ already there: ", "Files.eml"}},
+			{[]string{"j", "h", "j", "l", "a"}, []string{"╭ report.pdf", "Open it with"}},
+		} {
+			h.press(c.keys...)
+			h.see(c.see...)
+		}
+		saved, err := filepath.Glob(filepath.Join(h.app.host.Downloads, "*"))
+		if err != nil || len(saved) != 4 {
+			t.Errorf("saved %q, %v", saved, err)
+		}
+		if content, err := os.ReadFile(h.opened[0]); err != nil || string(content) != "%PDF" || len(h.opened) != 1 {
+			t.Errorf("opened %q, %q, %v", h.opened, content, err)
 		}
 	})
 }

@@ -311,7 +311,7 @@ func TestWhatAConnectionCutShortIsSaid(t *testing.T) {
 	}}, func(h *harness) {
 		h.press("enter")
 		h.server.SetDelay(time.Second)
-		h.press("a")
+		h.press("a", "all", "enter")
 		h.see("saving 2 attachments")
 		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.wait(3 * time.Second)

@@ -166,7 +166,7 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		if m.Err == nil && m.Count < m.Total {
 			return a.request(m.Next())
 		}
-		a.report(host.Done{Text: m.Text(), Err: m.Err})
+		a.report(m.Outcome())
 	}
 	return nil
 }

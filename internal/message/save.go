@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,32 +22,38 @@ const (
 	maxTries = 1000 // files of one name in a folder
 )
 
+// Saved is a file that has what was to be saved.
+type Saved struct {
+	Path   string
+	Before bool // it was there already, with the same content
+}
+
 // Save writes the raw message into dir as an .eml file named after its subject. Without a raw form
 // it writes the text and the HTML, as .txt and .html files; an empty one is left out. It returns
-// the paths it wrote, also with an error.
-func (m *Message) Save(dir string) (paths []string, err error) { return m.SaveAs(dir, m.Subject) }
+// the files it saved, also with an error.
+func (m *Message) Save(dir string) ([]Saved, error) { return m.SaveAs(dir, m.Subject) }
 
 // SaveAs does the same with files named after title.
-func (m *Message) SaveAs(dir, title string) (paths []string, err error) {
+func (m *Message) SaveAs(dir, title string) (all []Saved, err error) {
 	name := fileName(render.Clean(title), "message")
 	if m.Raw != nil {
-		path, err := writeNew(dir, name+".eml", m.Raw)
+		file, err := writeNew(dir, name+".eml", m.Raw)
 		if err != nil {
 			return nil, err
 		}
-		return []string{path}, nil
+		return []Saved{file}, nil
 	}
 	for _, body := range []struct{ extension, content string }{{".txt", m.Text}, {".html", m.HTML}} {
 		if body.content == "" {
 			continue
 		}
-		path, err := writeNew(dir, name+body.extension, []byte(body.content))
+		file, err := writeNew(dir, name+body.extension, []byte(body.content))
 		if err != nil {
-			return paths, err
+			return all, err
 		}
-		paths = append(paths, path)
+		all = append(all, file)
 	}
-	return paths, nil
+	return all, nil
 }
 
 // Files are the indexes of the attachments that are files of their own, not images within the body.
@@ -62,7 +69,7 @@ func (m *Message) Files() []int {
 
 // SaveAttachment writes the content of attachment i into dir. Without an extension of its own, its
 // name gets that of its content type.
-func (m *Message) SaveAttachment(dir string, i int, content []byte) (path string, err error) {
+func (m *Message) SaveAttachment(dir string, i int, content []byte) (Saved, error) {
 	a := m.Attachments[i]
 	name := fileName(a.Filename, fmt.Sprintf("attachment-%d", i+1))
 	if filepath.Ext(name) == "" {
@@ -148,10 +155,10 @@ func reserved(name string) bool {
 	return false
 }
 
-// writeNew creates a file that only the user may read, numbered where its name is taken.
-func writeNew(dir, name string, content []byte) (string, error) {
+// writeNew creates a file that only the user may read, numbered where its name is taken by another content.
+func writeNew(dir, name string, content []byte) (Saved, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("save %s: %w", name, err)
+		return Saved{}, fmt.Errorf("save %s: %w", name, err)
 	}
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -163,16 +170,29 @@ func writeNew(dir, name string, content []byte) (string, error) {
 		path := filepath.Join(dir, numbered)
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
+			if has(path, content) {
+				return Saved{path, true}, nil
+			}
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("save %s: %w", name, err)
+			return Saved{}, fmt.Errorf("save %s: %w", name, err)
 		}
 		_, err = file.Write(content)
 		if err = errors.Join(err, file.Close()); err != nil {
-			return "", errors.Join(fmt.Errorf("save %s: %w", path, err), os.Remove(path))
+			return Saved{}, errors.Join(fmt.Errorf("save %s: %w", path, err), os.Remove(path))
 		}
-		return path, nil
+		return Saved{Path: path}, nil
 	}
-	return "", fmt.Errorf("save %s: %s already holds %d files of that name", name, dir, maxTries)
+	return Saved{}, fmt.Errorf("save %s: %s already holds %d files of that name", name, dir, maxTries)
+}
+
+// has reports whether a path is a file, and no link to one, with that content.
+func has(path string, content []byte) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
+		return false
+	}
+	there, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(there, content)
 }

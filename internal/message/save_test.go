@@ -64,10 +64,11 @@ func TestNothingIsOverwritten(t *testing.T) {
 		{Filename: "a", ContentType: "text/plain"}, {ContentType: "image/jpeg"}, {Filename: "LICENSE.2", ContentType: "text/plain"},
 		{Filename: "..", ContentType: "application/pdf"}, {Filename: "data", ContentType: "application/octet-stream"}, {Filename: "b", ContentType: "../x"}}}}
 	for i, want := range []string{"a.txt", "a (2).txt", "_a.txt", "attachment-4", "a (3).txt", "attachment-6.jpg", "LICENSE.2", "attachment-8.pdf", "data", "b"} {
-		path, err := m.SaveAttachment(dir, i, []byte(want))
+		file, err := m.SaveAttachment(dir, i, []byte(want))
 		if err != nil {
 			t.Fatal(err)
 		}
+		path := file.Path
 		if path != filepath.Join(dir, want) {
 			t.Errorf("saved as %s, want %s in %s", path, want, dir)
 		}
@@ -76,6 +77,9 @@ func TestNothingIsOverwritten(t *testing.T) {
 		}
 		if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s can be read by others: %v", path, info.Mode())
+		}
+		if again, err := m.SaveAttachment(dir, i, []byte(want)); err != nil || again != (Saved{path, true}) || file.Before {
+			t.Errorf("saved %+v, then %+v, %v", file, again, err)
 		}
 	}
 }
@@ -101,12 +105,13 @@ func TestSave(t *testing.T) {
 	}{
 		{mail.Message{Subject: "Confirm: your/mail", Raw: []byte("Subject: x\r\n\r\n"), Text: "text"}, []string{"Confirm_ your_mail.eml"}},
 		{mail.Message{Subject: "Hello/World", Text: "text"}, []string{"Hello_World.txt"}},
-		{mail.Message{Subject: "Hello/World", Text: "text", HTML: "<p>"}, []string{"Hello_World (2).txt", "Hello_World.html"}},
+		{mail.Message{Subject: "Hello/World", Text: "Text", HTML: "<p>"}, []string{"Hello_World (2).txt", "Hello_World.html"}},
 		{mail.Message{Subject: "Nothing"}, nil},
 	} {
-		paths, err := (&Message{Message: c.message}).Save(dir)
-		for i := range paths {
-			paths[i] = filepath.Base(paths[i])
+		files, err := (&Message{Message: c.message}).Save(dir)
+		var paths []string
+		for _, f := range files {
+			paths = append(paths, filepath.Base(f.Path))
 		}
 		if err != nil || !slices.Equal(paths, c.want) {
 			t.Errorf("saved %q, %v; want %q", paths, err, c.want)

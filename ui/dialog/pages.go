@@ -42,15 +42,17 @@ func ManualStyle(th *theme.Theme) docs.Style {
 
 // NewText shows lines of plain text in a box as large as they need.
 func NewText(title string, lines []string) Dialog {
-	widest := len(textFoot)
-	for _, line := range lines {
-		widest = max(widest, theme.Width(line))
+	text := theme.StableWidth(strings.Join(lines, "\n"))
+	return NewPage(title, 100, func(w int) []string { return strings.Split(ansi.Hardwrap(text, w, true), "\n") })
+}
+
+// NewPage shows a text that is laid out for a width in cells, in a box as large as it needs at the widest.
+func NewPage(title string, widest int, lines func(w int) []string) Dialog {
+	need := len(textFoot)
+	for _, line := range lines(widest) {
+		need = max(need, theme.Width(line))
 	}
-	whole := page{Title: title, Lines: func(w int) []string {
-		text := ansi.Hardwrap(theme.StableWidth(strings.Join(lines, "\n")), w, true)
-		return strings.Split(text, "\n")
-	}}
-	return Box(&pages{pages: []page{whole}, pager: NewPager(), most: min(widest, 100)})
+	return Box(&pages{pages: []page{{title, lines}}, pager: NewPager(), most: min(need, widest)})
 }
 
 // newPages opens at least one page, showing the first. The title of the box is that of the page, with

@@ -86,9 +86,9 @@ func (h *Host) OpenURL(ctx context.Context, env term.Env, u *url.URL) tea.Cmd {
 	return h.open(ctx, env, u.String(), render.Clean(u.Hostname()), "the link")
 }
 
-// OpenCopy returns a function that opens a safe copy in the browser, by its path.
-func (h *Host) OpenCopy(ctx context.Context, env term.Env) func(path string) tea.Cmd {
-	return func(path string) tea.Cmd { return h.open(ctx, env, path, "a safe copy", ShortPath(path)) }
+// OpenFile opens a file by its path; name is what it is called on the screen.
+func (h *Host) OpenFile(ctx context.Context, env term.Env, path, name string) tea.Cmd {
+	return h.open(ctx, env, path, name, ShortPath(path))
 }
 
 // open opens target, and says how far that is known: it is opened when the opener ends well within openTimeout.

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
+
+	"mayfly/internal/message"
 )
 
 // SafeCopy is the content of a copy.
@@ -39,14 +41,30 @@ type Copies struct {
 	count int
 }
 
+// folder makes the folder of the copies.
+func (c *Copies) folder() (err error) {
+	if c.dir == "" {
+		c.dir, err = os.MkdirTemp("", "mayfly-copy-") // mode 0700
+	}
+	return err
+}
+
+// Attachment writes an attachment of a message and returns its path.
+func (c *Copies) Attachment(m *message.Message, i int, content []byte) (path string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.folder(); err != nil {
+		return "", fmt.Errorf("writing the attachment: %w", err)
+	}
+	file, err := m.SaveAttachment(c.dir, i, content)
+	return file.Path, err
+}
+
 // Write writes a copy and returns its path.
 func (c *Copies) Write(m SafeCopy) (path string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dir == "" {
-		c.dir, err = os.MkdirTemp("", "mayfly-copy-") // mode 0700
-	}
-	if err == nil {
+	if err = c.folder(); err == nil {
 		c.count++
 		path = filepath.Join(c.dir, fmt.Sprintf("mail-%d.html", c.count))
 		err = os.WriteFile(path, []byte(safePage(m)), 0o600)

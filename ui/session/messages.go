@@ -170,14 +170,14 @@ func (s *Session) SaveMessage(from Source, dir string) Request {
 		if err != nil {
 			return host.Done{Err: err}
 		}
-		paths, err := m.Save(dir)
+		files, err := m.Save(dir)
 		switch {
 		case err != nil:
 			return host.Done{Err: err}
-		case len(paths) == 0:
+		case len(files) == 0:
 			return host.Done{Err: errors.New("this message has nothing to save")}
 		}
-		return host.Done{Text: "saved " + host.ShortPath(paths[len(paths)-1])}
+		return savedFile(files[len(files)-1])
 	})
 }
 
@@ -190,6 +190,14 @@ func (s *Session) NeedRelay() string {
 		return "No relay: set one up under [relay] in config.toml, then mayfly down"
 	}
 	return "This service has no relay: only its operator can set one up"
+}
+
+// savedFile says that a file was saved, or was there already.
+func savedFile(file message.Saved) host.Done {
+	if file.Before {
+		return host.Done{Text: "already there: " + host.ShortPath(file.Path), EndMatters: true}
+	}
+	return host.Done{Text: "saved " + host.ShortPath(file.Path), EndMatters: true}
 }
 
 // sendOnTimeout bounds sending a message on, which the service does within 90 seconds.
@@ -216,12 +224,12 @@ type Saved struct {
 	message *message.Message
 	files   []int // indexes of its attachments
 	dir     string
-	first   string // path of the first file
+	last    message.Saved
+	before  int // how many were there already
 }
 
-// SaveAttachments saves the first attached file of a message; [Saved.Next] goes on.
-func (s *Session) SaveAttachments(m *message.Message, dir string) Request {
-	files := m.Files()
+// SaveAttachments saves the first of several attachments of a message, by index; [Saved.Next] goes on.
+func (s *Session) SaveAttachments(m *message.Message, files []int, dir string) Request {
 	return Saved{origin: origin{s}, message: m, files: files, dir: dir, Total: len(files)}.Next()
 }
 
@@ -230,12 +238,11 @@ func (v Saved) Next() Request {
 	r := v.session.ask(fmt.Sprintf("saving %d attachments", v.Total), func(ctx context.Context) tea.Msg {
 		file := v.files[v.Count]
 		content, err := v.message.AttachmentContent(ctx, v.session.Client, file)
-		path := ""
 		if err == nil {
-			path, err = v.message.SaveAttachment(v.dir, file, content)
+			v.last, err = v.message.SaveAttachment(v.dir, file, content)
 		}
-		if v.first == "" {
-			v.first = path
+		if v.last.Before {
+			v.before++
 		}
 		v.Count, v.Err = v.Count+1, err
 		return v
@@ -248,12 +255,32 @@ func (v Saved) Next() Request {
 	return r
 }
 
-// Text says what was saved, and where.
-func (v Saved) Text() string {
-	if v.Total == 1 {
-		return "saved " + host.ShortPath(v.first)
+// Outcome says what was saved, and where.
+func (v Saved) Outcome() host.Done {
+	switch {
+	case v.Err != nil:
+		return host.Done{Err: v.Err}
+	case v.Total == 1:
+		return savedFile(v.last)
+	case v.before == v.Total:
+		return host.Done{Text: fmt.Sprintf("already there: %d files in %s", v.Total, host.ShortPath(v.dir))}
+	case v.before > 0:
+		return host.Done{Text: fmt.Sprintf("saved %d of %d files in %s, where the rest is already", v.Total-v.before, v.Total, host.ShortPath(v.dir))}
 	}
-	return fmt.Sprintf("saved %d files in %s", v.Count, host.ShortPath(v.dir))
+	return host.Done{Text: fmt.Sprintf("saved %d files in %s", v.Count, host.ShortPath(v.dir))}
+}
+
+// ReadAttachment fetches an attachment. Prepare is called with its content in the command; what it returns is for the
+// owner to call.
+func (s *Session) ReadAttachment(m *message.Message, file int, prepare func(content []byte) (do func() tea.Cmd, err error)) Request {
+	return s.ask("reading the attachment", func(ctx context.Context) tea.Msg {
+		out := Read{origin: origin{s}}
+		content, err := m.AttachmentContent(ctx, s.Client, file)
+		if out.Err = err; err == nil {
+			out.Do, out.Err = prepare(content)
+		}
+		return out
+	})
 }
 
 // maxImages bounds the inline images fetched for a safe copy.
