@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,29 +37,25 @@ func Block(file []byte, here *time.Location) *doc.Block {
 	if len(events) == 0 {
 		return nil
 	}
-	of := func(e ical.Event) bool { return e.Props.Get(ical.PropRecurrenceID) == nil } // not one occurrence of several
-	e := event{events[max(0, slices.IndexFunc(events, of))].Component, calendar}
+	e := event{events[0], calendar}
 	b := &doc.Block{Kind: doc.Section, Hue: doc.Color{R: 0x4a, G: 0x7f, B: 0xc8, Set: true}, Padded: true}
 	what, role := e.what()
-	b.Children = append(b.Children, &doc.Block{Kind: doc.Paragraph, Spans: []doc.Span{
+	b.Children = []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{
 		{Text: what + ": ", Style: doc.Style{Role: role, Bold: true}},
 		{Text: cmp.Or(e.text(ical.PropSummary), "(no title)"), Style: doc.Style{Bold: true}},
-	}})
+	}}}
 	when, local := e.when(here)
 	for _, field := range []struct{ name, value string }{
 		{"When", when}, {"Here", local}, {"Repeats", e.repeats()}, {"Where", e.text(ical.PropLocation)},
 		{"From", e.organizer()}, {"With", e.attendees()}, {"Also", count(len(events)-1, "more event")},
 	} {
 		if field.value != "" {
-			b.Children = append(b.Children, &doc.Block{Kind: doc.Item, Marker: fmt.Sprintf("%-7s", field.name), Role: doc.Secondary, Children: []*doc.Block{
-				{Kind: doc.Paragraph, Spans: []doc.Span{{Text: field.value}}},
-			}})
+			text := &doc.Block{Kind: doc.Paragraph, Spans: []doc.Span{{Text: field.value}}}
+			b.Children = append(b.Children, &doc.Block{Kind: doc.Item, Marker: fmt.Sprintf("%-7s", field.name), Role: doc.Secondary, Children: []*doc.Block{text}})
 		}
 	}
-	order := 0 // negative: no leaf of a body has such a place
-	for leaf := range b.Leaves() {
-		order++
-		leaf.Order = order - 1000
+	for i, c := range b.Children {
+		c.First().Order = i - len(b.Children) // negative: no leaf of a body has such a place
 	}
 	return b
 }
@@ -72,7 +67,7 @@ func contentLines(file []byte) io.Reader {
 	var b bytes.Buffer
 	for line := range strings.Lines(unfold.Replace(text)) {
 		if len(line) <= maxLine && contentLine().MatchString(line) {
-			b.WriteString(line)
+			b.WriteString(strings.TrimSpace(line) + "\n")
 		}
 	}
 	return &b
@@ -88,7 +83,7 @@ var (
 
 // event is one event of a calendar.
 type event struct {
-	*ical.Component
+	ical.Event
 	calendar *ical.Calendar
 }
 
@@ -105,23 +100,15 @@ func text(c *ical.Component, name string) string {
 
 // what says what the sender asks or tells.
 func (e event) what() (string, doc.Role) {
-	method, changed := strings.ToUpper(text(e.calendar.Component, ical.PropMethod)), strings.Trim(e.text(ical.PropSequence), "0") != ""
-	switch {
+	switch method := strings.ToUpper(text(e.calendar.Component, ical.PropMethod)); {
 	case method == "CANCEL", strings.EqualFold(e.text(ical.PropStatus), "CANCELLED"):
 		return "Cancelled", doc.Bad
 	case method == "REPLY":
-		for _, p := range e.Props.Values(ical.PropAttendee) {
-			switch status := strings.ToUpper(p.Params.Get(ical.ParamParticipationStatus)); status {
-			case "ACCEPTED", "DECLINED":
-				return person(p) + " " + strings.ToLower(status), map[bool]doc.Role{true: doc.Good, false: doc.Bad}[status == "ACCEPTED"]
-			case "TENTATIVE":
-				return person(p) + " may come", doc.Warning
-			}
+		if p := e.Props.Get(ical.PropAttendee); p != nil {
+			answers := map[string]string{"ACCEPTED": " accepted", "DECLINED": " declined", "TENTATIVE": " may come"}
+			return person(*p) + answers[strings.ToUpper(p.Params.Get(ical.ParamParticipationStatus))], doc.Accent
 		}
-		return "Reply", doc.Accent
-	case method == "COUNTER":
-		return "Another time is proposed", doc.Warning
-	case method == "REQUEST" && changed:
+	case method == "REQUEST" && strings.Trim(e.text(ical.PropSequence), "0") != "":
 		return "Updated invitation", doc.Warning
 	case method == "REQUEST":
 		return "Invitation", doc.Accent
@@ -136,7 +123,7 @@ func (e event) organizer() string {
 		return ""
 	}
 	name, address := person(*p), address(*p)
-	if address == "" || name == address {
+	if name == address {
 		return name
 	}
 	return name + " <" + address + ">"
@@ -144,42 +131,37 @@ func (e event) organizer() string {
 
 // attendees names those who are invited, the first of them if they are many.
 func (e event) attendees() string {
-	const most = 5
 	var names []string
 	all := e.Props.Values(ical.PropAttendee)
-	for _, p := range all[:min(len(all), most)] {
+	if len(all) > 5 {
+		all = all[:3]
+	}
+	for _, p := range all {
 		names = append(names, person(p))
 	}
-	switch n := len(names); {
-	case len(all) > most:
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most-2], ", "), len(all)-most+2)
-	case n > 1:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	default:
-		return strings.Join(names, "")
+	s := strings.Join(names, ", ")
+	if more := len(e.Props.Values(ical.PropAttendee)) - len(all); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
 	}
+	return s
 }
 
 // person is the name of who takes part, or else the address.
 func person(p ical.Prop) string {
-	return cmp.Or(clean.Line(clean.Turned(p.Params.Get(ical.ParamCommonName))), address(p), "somebody")
+	return cmp.Or(clean.Line(clean.Turned(p.Params.Get(ical.ParamCommonName))), address(p))
 }
 
 func address(p ical.Prop) string {
-	value := p.Value
-	if scheme, rest, ok := strings.Cut(value, ":"); ok && strings.EqualFold(scheme, "mailto") {
-		value = rest
+	if scheme, rest, _ := strings.Cut(p.Value, ":"); strings.EqualFold(scheme, "mailto") {
+		return clean.Line(rest)
 	}
-	return clean.Line(value)
+	return clean.Line(p.Value)
 }
 
 // count is a number of things in words, "" for none.
 func count(n int, what string) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return "1 " + what
+	if n <= 1 {
+		return strings.Repeat("1 "+what, n)
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

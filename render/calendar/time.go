@@ -2,8 +2,9 @@ package calendar
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/emersion/go-ical"
@@ -13,48 +14,37 @@ import (
 )
 
 const (
-	date     = "20060102"
-	dateTime = "20060102T150405"
-	day      = "Mon 2 Jan 2006"
-	clock    = "15:04"
+	day   = "Mon 2 Jan 2006"
+	clock = "15:04"
 )
 
-// moment is a value of DTSTART or DTEND.
-type moment struct {
-	time.Time
-	zone    string // as the file names it, "" if it names none
-	allDay  bool   // a date
-	instant bool   // else the zone is not known, and Time is in UTC
-}
-
-// when is when an event takes place, in its own zone and, where that is another time of day, in that of here.
+// when is when an event takes place, in its own zone and, where the time of day is another, in that of here.
 func (e event) when(here *time.Location) (own, local string) {
-	start, ok := e.moment(ical.PropDateTimeStart)
-	if !ok {
+	name, zone := e.zone(ical.PropDateTimeStart)
+	e.zone(ical.PropDateTimeEnd)
+	start, err := e.DateTimeStart(time.UTC)
+	if err != nil || start.IsZero() {
 		return "", ""
 	}
-	end, ok := e.moment(ical.PropDateTimeEnd)
-	if length := e.Props.Get(ical.PropDuration); !ok && length != nil {
-		d, err := length.Duration()
-		end, ok = start, err == nil
-		end.Time = start.Add(d)
-	}
-	if !ok || !end.After(start.Time) {
+	end, err := e.DateTimeEnd(time.UTC)
+	if err != nil || end.Before(start) {
 		end = start
 	}
-	if start.allDay {
-		if last := end.AddDate(0, 0, -1); last.After(start.Time) {
-			return start.Format(day) + " – " + last.Format(day) + ", all day", ""
+	if len(e.text(ical.PropDateTimeStart)) == len("20060102") {
+		own = start.Format(day)
+		if last := end.AddDate(0, 0, -1); last.After(start) {
+			own += " – " + last.Format(day)
 		}
-		return start.Format(day) + ", all day", ""
+		return own + ", all day", ""
 	}
-	own = between(start.Time, end.In(start.Location()))
-	if start.zone != "" {
-		own += " (" + start.zone + ")"
+	if zone != nil {
+		start, end = start.In(zone), end.In(zone)
+		if offset(start) != offset(start.In(here)) {
+			local = between(start.In(here), end.In(here)) + start.In(here).Format(" (MST)")
+		}
 	}
-	in := start.In(here)
-	if _, there := start.Zone(); start.instant && there != offset(in) {
-		local = between(in, end.In(here)) + " (" + in.Format("MST") + ")"
+	if own = between(start, end); name != "" {
+		own += " (" + name + ")"
 	}
 	return own, local
 }
@@ -69,147 +59,123 @@ func between(start, end time.Time) string {
 	switch {
 	case end.Equal(start):
 		return s
-	case end.Format(date) == start.Format(date):
+	case end.Format(day) == start.Format(day):
 		return s + "–" + end.Format(clock)
 	}
 	return s + " – " + end.Format(day+", "+clock)
 }
 
-// moment reads a date or a time.
-func (e event) moment(name string) (moment, bool) {
-	p := e.Props.Get(name)
-	if p == nil {
-		return moment{}, false
-	}
-	value := strings.TrimSpace(p.Value)
-	if t, err := time.Parse(date, value); err == nil {
-		return moment{Time: t, allDay: true}, true
-	}
-	if t, err := time.Parse(dateTime+"Z", value); err == nil {
-		return moment{Time: t, zone: "UTC", instant: true}, true
-	}
-	t, err := time.Parse(dateTime, value)
-	if err != nil {
-		return moment{}, false
+// zone is the time zone of a property with its name, nil if it is not known. If it is, the property is in UTC
+// from then on.
+func (e event) zone(property string) (name string, zone *time.Location) {
+	p := e.Props.Get(property)
+	switch {
+	case p == nil:
+		return "", nil
+	case strings.HasSuffix(p.Value, "Z"):
+		return "UTC", time.UTC
 	}
 	id := p.Params.Get(ical.ParamTimezoneID)
-	m := moment{Time: t, zone: clean.Line(id)}
-	if zone := e.location(id, t); zone != nil {
-		m.Time, m.instant = time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, zone), true
+	p.Params.Del(ical.ParamTimezoneID) // the library knows fewer zones
+	if at, err := p.DateTime(time.UTC); err == nil && id != "" && id != "Local" {
+		if zone, err = time.LoadLocation(id); err != nil {
+			zone = e.defined(id, at)
+		}
 	}
-	return m, true
+	if zone != nil {
+		if t, err := p.DateTime(zone); err == nil {
+			p.SetDateTime(t.UTC())
+		}
+	}
+	return clean.Line(id), zone
 }
 
-// location is the zone of a name, as the machine knows it or else as the file defines it at a time; nil if
-// neither does.
-func (e event) location(id string, at time.Time) *time.Location {
-	if id == "" || id == "Local" {
-		return nil
-	}
-	if zone, err := time.LoadLocation(id); err == nil {
-		return zone
-	}
-	if seconds, ok := e.defined(id, at); ok {
-		return time.FixedZone(id, seconds)
-	}
-	return nil
-}
-
-// defined is how far east of UTC a zone is at a time on its clocks, in seconds, as the file defines it: names
-// such as "W. Europe Standard Time" are known to it alone.
-func (e event) defined(id string, at time.Time) (seconds int, ok bool) {
+// defined is a zone as the file defines it for a time on its clocks, nil if it does not: names such as
+// "W. Europe Standard Time" are known to it alone.
+func (e event) defined(id string, at time.Time) (zone *time.Location) {
 	var latest time.Time
-	for _, zone := range e.calendar.Children {
-		if p := zone.Props.Get(ical.PropTimezoneID); zone.Name != ical.CompTimezone || p == nil || p.Value != id || ok {
+	for _, c := range e.calendar.Children {
+		if c.Name != ical.CompTimezone || text(c, ical.PropTimezoneID) != clean.Line(id) {
 			continue
 		}
-		for _, observance := range zone.Children[:min(len(zone.Children), maxObservances)] {
-			from := onset(observance, at)
-			to, err := time.Parse("-0700", strings.TrimSpace(text(observance, ical.PropTimezoneOffsetTo)))
-			if err == nil && !from.After(at) && (!ok || from.After(latest)) {
-				latest, seconds, ok = from, offset(to), true
+		for _, observance := range c.Children[:min(len(c.Children), maxObservances)] {
+			to, err := time.Parse("-0700", text(observance, ical.PropTimezoneOffsetTo))
+			if from := onset(observance, at); err == nil && from.After(latest) && !from.After(at) {
+				latest, zone = from, time.FixedZone(id, offset(to))
 			}
 		}
 	}
-	return seconds, ok
+	return zone
 }
 
-// onset is when an observance, such as summer time, began last before a time, or first.
+// onset is when an observance, such as summer time, began last before a time: on a weekday of a month each
+// year, or once.
 func onset(observance *ical.Component, at time.Time) time.Time {
-	first, err := time.Parse(dateTime, text(observance, ical.PropDateTimeStart))
-	if err != nil {
-		return at.AddDate(1, 0, 0) // never
-	}
-	rule, err := observance.Props.RecurrenceRule()
-	if err != nil || rule == nil || rule.Freq != rrule.YEARLY || len(rule.Bymonth) != 1 || len(rule.Byweekday) != 1 {
+	first, err := observance.Props.DateTime(ical.PropDateTimeStart, time.UTC)
+	rule, wrong := rule(observance)
+	if err != nil || wrong != nil || rule == nil || rule.Freq != rrule.YEARLY || len(rule.Bymonth) != 1 || len(rule.Byweekday) != 1 {
 		return first
 	}
 	if !rule.Until.IsZero() && rule.Until.Before(at) {
 		at = rule.Until
 	}
-	in := func(year int) time.Time {
-		n, weekday := rule.Byweekday[0].N(), time.Weekday((rule.Byweekday[0].Day()+1)%7)
-		t := time.Date(year, time.Month(rule.Bymonth[0]), 1, first.Hour(), first.Minute(), first.Second(), 0, time.UTC)
-		if n < 0 {
-			t = t.AddDate(0, 1, 0)
+	n, weekday := rule.Byweekday[0].N(), rule.Byweekday[0].Day()+1
+	month := time.Month(rule.Bymonth[0])
+	if n < 0 {
+		n, month = n+1, month+1
+	}
+	for year := at.Year(); ; year-- {
+		t := time.Date(year, month, 1, first.Hour(), first.Minute(), first.Second(), 0, time.UTC)
+		if t = t.AddDate(0, 0, (weekday-int(t.Weekday())+7)%7+7*(n-1)); !t.After(at) {
+			return t
 		}
-		ahead := (int(weekday) - int(t.Weekday()) + 7) % 7
-		if n < 0 {
-			return t.AddDate(0, 0, ahead+7*n)
-		}
-		return t.AddDate(0, 0, ahead+7*(n-1))
 	}
-	last := in(at.Year())
-	if last.After(at) {
-		last = in(at.Year() - 1)
-	}
-	if last.Before(first) {
-		return first
-	}
-	return last
 }
+
+// rule is the rule by which a component recurs, nil if there is none. Its values are within their bounds.
+func rule(c *ical.Component) (*rrule.ROption, error) {
+	rule, err := c.Props.RecurrenceRule()
+	if err == nil && rule != nil {
+		_, err = rrule.NewRRule(*rule)
+	}
+	return rule, err
+}
+
+// rareParts are those of rules that are not put into words.
+var rareParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`BY(YEARDAY|WEEKNO|HOUR|MINUTE|SECOND)`) })
 
 // repeats says how often an event takes place, "" if once.
 func (e event) repeats() string {
-	p := e.Props.Get(ical.PropRecurrenceRule)
-	if p == nil {
+	value := e.text(ical.PropRecurrenceRule)
+	rule, err := rule(e.Component)
+	switch {
+	case value == "":
 		return ""
-	}
-	rule, err := e.Props.RecurrenceRule()
-	if err == nil {
-		_, err = rrule.NewRRule(*rule) // which checks its values
-	}
-	if err != nil || len(rule.Byweekday) > 7 || len(rule.Bymonth)+len(rule.Bymonthday) > 5 || len(rule.Bysetpos) > 0 && len(rule.Byweekday) != 1 ||
-		len(rule.Bysetpos) > 1 || rule.Byyearday != nil || rule.Byweekno != nil || rule.Byhour != nil || rule.Byminute != nil || rule.Bysecond != nil {
-		return "by a rule: " + clean.Line(p.Value)
+	case err != nil || rareParts().MatchString(value) || len(rule.Bysetpos) > 0 && len(rule.Byweekday) != 1 || len(value) > 100:
+		return "by a rule: " + value
 	}
 	unit := [...]string{"year", "month", "week", "day", "hour", "minute", "second"}[rule.Freq]
 	s := "every " + unit
 	if rule.Interval > 1 {
 		s = "every " + count(rule.Interval, unit)
 	}
-	var days, months []string
+	before := " on "
+	add := func(words string) { s, before = s+before+words, ", " }
 	for _, d := range rule.Byweekday {
-		n := d.N()
-		if len(rule.Bysetpos) > 0 {
-			n = rule.Bysetpos[0]
+		name := time.Weekday((d.Day() + 1) % 7).String()
+		for _, n := range append(rule.Bysetpos, d.N()) {
+			if n != 0 {
+				name = nth(n) + " " + name
+			}
 		}
-		days = append(days, strings.TrimSpace(nth(n)+" "+time.Weekday((d.Day()+1)%7).String()))
-	}
-	if slices.Equal(days, []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday"}) {
-		days = []string{"weekdays"}
+		add(name)
 	}
 	for _, n := range rule.Bymonthday {
-		days = append(days, map[bool]string{true: nth(n) + " day", false: fmt.Sprintf("day %d", n)}[n < 0])
+		add(nth(n) + " day")
 	}
+	before = " in "
 	for _, n := range rule.Bymonth {
-		months = append(months, time.Month(n).String())
-	}
-	if len(days) > 0 {
-		s += " on " + strings.Join(days, ", ")
-	}
-	if len(months) > 0 {
-		s += " in " + strings.Join(months, ", ")
+		add(time.Month(n).String())
 	}
 	if rule.Count > 0 {
 		s += ", " + count(rule.Count, "time")
@@ -220,17 +186,15 @@ func (e event) repeats() string {
 	return s
 }
 
-// nth is a place in a month, counted from its end if it is negative; "" for 0.
+// nth is a place in a month, counted from its end if it is negative.
 func nth(n int) string {
-	switch n {
-	case 0:
-		return ""
-	case 1, 2, 3, 4, 5:
-		return "the " + [...]string{"first", "second", "third", "fourth", "fifth"}[n-1]
-	case -1:
+	switch {
+	case n == -1:
 		return "the last"
-	case -2:
-		return "the second last"
+	case n < 0:
+		return nth(-n) + " last"
+	case n%10 < 1 || n%10 > 3 || n/10 == 1:
+		return fmt.Sprintf("the %dth", n)
 	}
-	return fmt.Sprintf("number %d", n)
+	return fmt.Sprintf("the %d%s", n, [...]string{"st", "nd", "rd"}[n%10-1])
 }
