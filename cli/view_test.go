@@ -118,5 +118,5 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 			}
 		}
 	}
-	s.fails(statusUsage, []string{"--fail-on", "error or warning"}, "read", "--fail-on", "info")
+	s.fails(statusUsage, []string{"--fail-on", "error or warning"}, "read", "--fail-on", "note")
 }

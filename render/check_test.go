@@ -161,7 +161,7 @@ func TestRulesOfTheChecks(t *testing.T) {
 	m := sound()
 	m.HTML += `<p><a href="http://localhost:3000/x">x</a> <a href="http://acme.example/x">y</a> <a href="">z</a></p>`
 	found := render.Open(m).Under(check.Rules{Local: true, Ignore: []string{"link-empty"}}).Checks()
-	if len(found) != 2 || found[0].ID != "link-http" || found[1].ID != "link-private" || found[1].Level != check.Info {
+	if len(found) != 2 || found[0].ID != "link-http" || found[1].ID != "link-private" || found[1].Level != check.Note {
 		t.Errorf("%+v", found)
 	}
 }

@@ -131,7 +131,7 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 		switch first := i == 0 || findings[i-1].ID != f.ID || findings[i-1].Level != f.Level; {
 		case first:
 			number += f.Alike
-			head.Spans = []doc.Span{{Text: count(number, level.name), Style: doc.Style{Bold: true, Role: level.role}}}
+			head.Spans = []doc.Span{{Text: count(number, f.Level.String()), Style: doc.Style{Bold: true, Role: level.role}}}
 			if f.Alike > 1 {
 				aside += " ×" + strconv.Itoa(f.Alike)
 			}
@@ -155,9 +155,9 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 
 // levels are how findings are marked.
 var levels = [...]struct {
-	name, mark string
-	role       doc.Role
-}{check.Info: {"note", "·", doc.Secondary}, check.Warning: {"warning", "!", doc.Warning}, check.Error: {"error", "✕", doc.Bad}}
+	mark string
+	role doc.Role
+}{check.Note: {"·", doc.Secondary}, check.Warning: {"!", doc.Warning}, check.Error: {"✕", doc.Bad}}
 
 // lay lays out a view.
 func (m *Mail) lay(v View, o Options) []Line {

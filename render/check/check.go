@@ -20,13 +20,13 @@ import (
 type Level int
 
 const (
-	Info Level = iota
+	Note Level = iota
 	Warning
 	Error
 )
 
-// String returns info, warning or error.
-func (l Level) String() string { return [...]string{"info", "warning", "error"}[l] }
+// String returns note, warning or error.
+func (l Level) String() string { return [...]string{"note", "warning", "error"}[l] }
 
 // IDs returns the IDs that findings have.
 func IDs() []string {

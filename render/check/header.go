@@ -108,7 +108,7 @@ func bulk(in Input, r *report) {
 	case unsubscribe == "" && mailing:
 		r.add("unsubscribe-missing", Warning, "header", "A mailing without List-Unsubscribe: Gmail and Yahoo want it from bulk senders")
 	case unsubscribe != "" && value(in, "List-Unsubscribe-Post") == "":
-		r.add("unsubscribe-one-click", Info, "header", "List-Unsubscribe without List-Unsubscribe-Post: there is no one-click unsubscribe (RFC 8058)")
+		r.add("unsubscribe-one-click", Note, "header", "List-Unsubscribe without List-Unsubscribe-Post: there is no one-click unsubscribe (RFC 8058)")
 	}
 }
 

@@ -35,7 +35,7 @@ func link(l *doc.Link, where string, r *report) {
 	case private(l.Host):
 		level := Error
 		if r.rules.Local {
-			level = Info
+			level = Note
 		}
 		r.addAt(at, "link-private", level, where, "%q leads to %s, which recipients cannot reach", url, l.Host)
 	case scheme == "http" && !strings.EqualFold(l.URL, "http://"+l.Text): // a link that we made of "www.…"

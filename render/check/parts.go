@@ -32,7 +32,7 @@ func parts(in Input, r *report) {
 		agree(in, r)
 	}
 	if in.HTML.Doc.Preheader == "" {
-		r.addAt(textIn("HTML", "<body"), "preheader-missing", Info, "HTML", "There is no preheader: message lists show the first words of the body after the subject, %q", cut(firstWords(in.HTML.Doc)))
+		r.addAt(textIn("HTML", "<body"), "preheader-missing", Note, "HTML", "There is no preheader: message lists show the first words of the body after the subject, %q", cut(firstWords(in.HTML.Doc)))
 	}
 }
 

@@ -18,7 +18,7 @@ func subject(in Input, r *report) {
 	case strings.TrimSpace(in.Subject) == "":
 		r.add("subject-empty", Error, "subject", "The subject is empty: many people and spam filters take that for spam")
 	case n > longSubject:
-		r.add("subject-long", Info, "subject", "The subject has %d characters: lists and phones cut it at about %d", n, longSubject)
+		r.add("subject-long", Note, "subject", "The subject has %d characters: lists and phones cut it at about %d", n, longSubject)
 	}
 }
 
