@@ -28,7 +28,10 @@ type Inbox struct {
 	MessageCount *int
 	// Status is "active" or another word of the service; empty in the answer to a creation.
 	Status string
-	Raw    json.RawMessage // as the service sent it; nil in an object made here
+	// ETag differs after each change of the inbox or its messages. Only an [InboxList] has it, on Mayfly's own
+	// service.
+	ETag string
+	Raw  json.RawMessage // as the service sent it; nil in an object made here
 }
 
 // InboxList is the list of the inboxes of a key, an extension of the contract.

@@ -91,12 +91,13 @@ type wireInbox struct {
 	TTL          wireInt  `json:"ttl,omitempty"`
 	MessageCount *wireInt `json:"message_count,omitempty"`
 	Status       string   `json:"status,omitempty"`
+	ETag         string   `json:"etag,omitempty"`
 }
 
 // MarshalJSON writes the fields of the contract.
 func (i Inbox) MarshalJSON() ([]byte, error) {
 	return marshal(wireInbox{i.ID, i.Email, wireTime(i.CreatedAt), wireTime(i.ExpiresAt),
-		wireInt(i.TTL), (*wireInt)(i.MessageCount), i.Status})
+		wireInt(i.TTL), (*wireInt)(i.MessageCount), i.Status, i.ETag})
 }
 
 // UnmarshalJSON reads an inbox liberally and keeps it in Raw.
@@ -106,7 +107,7 @@ func (i *Inbox) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*i = Inbox{ID: w.ID, Email: w.Email, CreatedAt: time.Time(w.CreatedAt), ExpiresAt: time.Time(w.ExpiresAt),
-		TTL: int(w.TTL), MessageCount: (*int)(w.MessageCount), Status: w.Status, Raw: bytes.Clone(data)}
+		TTL: int(w.TTL), MessageCount: (*int)(w.MessageCount), Status: w.Status, ETag: w.ETag, Raw: bytes.Clone(data)}
 	return nil
 }
 

@@ -534,7 +534,9 @@ func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
 	}
 	list := api.InboxList{Total: len(s.order), Domains: []string{Domain, OtherDomain}, RelayAllow: s.options.RelayAllow}
 	for _, id := range slices.Backward(s.order) {
-		list.Inboxes = append(list.Inboxes, s.inboxes[id].got())
+		got := s.inboxes[id].got()
+		got.ETag = fmt.Sprintf(`"%d"`, s.inboxes[id].version)
+		list.Inboxes = append(list.Inboxes, got)
 	}
 	writeJSON(w, http.StatusOK, list)
 }

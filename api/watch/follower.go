@@ -77,6 +77,7 @@ type inbox struct {
 	stale      time.Time // since when the list may be out of date; zero during a long poll for it
 	counted    bool      // the list of inboxes shows when it changes
 	count      int       // of its messages in that list; -1 if it was not in it
+	tag        string    // of it in that list
 	overtaken  *request  // in flight when the count came: its answer may be older
 	longPolled bool      // it gets long polls
 }

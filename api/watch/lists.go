@@ -203,24 +203,27 @@ func (f *follower) gotInboxes(r *request, ask api.Poll, list api.InboxList, err 
 // count marks the inboxes that have changed according to the list.
 func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 	f.list.counts = len(inboxes) == 0 || inboxes[0].MessageCount != nil
-	counts := make(map[string]int, len(inboxes))
+	counts := make(map[string]api.Inbox, len(inboxes))
 	for _, i := range inboxes {
 		if i.MessageCount != nil {
-			counts[i.ID] = *i.MessageCount
+			counts[i.ID] = i
 		}
 	}
 	for _, i := range f.inboxes {
-		n, counted := counts[i.id]
-		if !counted {
-			n = -1
+		in, counted := counts[i.id]
+		n := -1
+		if counted {
+			n = *in.MessageCount
 		}
 		before := i.count
-		i.count, i.overtaken = n, i.request
+		// As many as before may be others, which a long poll for the inbox tells itself.
+		others := n == before && in.ETag != i.tag && i.tag != "" && !i.longPolled
+		i.count, i.tag, i.overtaken = n, in.ETag, i.request
 		switch {
 		case counted && n == 0 && !i.known && i.request == nil && !i.paused:
 			i.known, i.messages, i.ready = true, []api.Summary{}, time.Now()
 			f.emitInbox(i, Event{Kind: Listed, Messages: i.messages})
-		case counted && (!i.known || n > i.total || n < min(i.total, before)): // else the list is the older one
+		case counted && (!i.known || n > i.total || n < min(i.total, before) || others): // else the list is the older one
 			i.markChanged()
 		case !counted && i.counted && i.added.Before(asked):
 			i.markChanged() // no longer in the list: it is gone, or soon will be

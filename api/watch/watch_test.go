@@ -364,8 +364,8 @@ func TestGone(t *testing.T) {
 
 // Whatever is deleted elsewhere while mail arrives, what the watcher tells ends up as what there is.
 func TestMessagesDeletedElsewhere(t *testing.T) {
-	for seed := range uint64(6) {
-		run(t, apitest.Options{Extensions: true}, watch.Options{}, 20, func(s *screen) {
+	for seed := range uint64(12) {
+		run(t, apitest.Options{Extensions: true}, watch.Options{}, 11, func(s *screen) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			elsewhere := s.server.Client(api.Options{})
 			must(t, failure(elsewhere.Inboxes(context.Background()))) // after which there is no budget
@@ -386,9 +386,9 @@ func TestMessagesDeletedElsewhere(t *testing.T) {
 				default:
 					s.deliver(n, "x")
 				}
-				s.pass(time.Duration(random.IntN(400)) * time.Millisecond)
+				s.pass(time.Duration(random.IntN(60)) * time.Millisecond)
 			}
-			s.pass(10 * time.Second)
+			s.pass(3 * time.Second)
 			for n := range s.inboxes {
 				var told []api.Summary
 				for _, e := range s.all() {

@@ -121,6 +121,7 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	}
 	for i, in := range list {
 		all.Inboxes[i] = inboxJSON(in)
+		all.Inboxes[i].ETag = versionTag(in.Version)
 	}
 	return w.sendJSON(http.StatusOK, all)
 }
