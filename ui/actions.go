@@ -41,6 +41,9 @@ func actions(commands []config.Command) []*action {
 				return a.needFinding(link, "No confirmation link was found: "+a.table.keyFor("labels")+" labels every link")
 			},
 			Run: func(a *app) tea.Cmd { return a.take(link) }},
+		{ID: "attachments", Title: "Attachments: look at, open or save them", Hint: "files", Group: essentials, Keys: []string{"a"}, Where: anywhere,
+			Why: func(a *app) string { return a.reader.NeedAttachments() },
+			Run: (*app).attachments},
 		{ID: "delete-inbox", Title: "Delete the inbox, or those that are marked", Hint: "delete inbox", Group: essentials, Keys: []string{"d"}, Where: anywhere,
 			Why: func(a *app) string {
 				if len(a.inboxes.Marks) > 0 {
@@ -134,9 +137,6 @@ func actions(commands []config.Command) []*action {
 			Run: func(a *app) tea.Cmd {
 				return a.request(a.session().SaveMessage(a.source(a.message()), a.host.Downloads))
 			}},
-		{ID: "attachments", Title: "Attachments: look at, open or save them", Hint: "attachments", Group: ofMessage, Keys: []string{"a"}, Where: anywhere,
-			Why: func(a *app) string { return a.reader.NeedAttachments() },
-			Run: (*app).attachments},
 		{ID: "browser", Title: "Open a safe copy in the browser", Group: ofMessage, Keys: []string{"b"}, Where: anywhere, Why: (*app).needMessage,
 			Run: func(a *app) tea.Cmd {
 				m := a.message()

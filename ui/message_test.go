@@ -60,7 +60,7 @@ func TestAttachments(t *testing.T) {
 		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Files", Text: "Here", Attachments: all})
 	}), func(h *harness) {
 		h.press("enter")
-		h.see("a attachments")
+		h.see("a files")
 		for _, c := range []struct {
 			keys []string
 			see  []string
