@@ -148,10 +148,9 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 		}
 		return []string{b.line(mark, append(first, total)...)}
 	}
-	return []string{
-		b.line(mark, append(first, total)...),
-		b.line(" ", span{Text: status(i, now), Style: statusStyle(th, i, now)}),
-	}
+	state := status(i, now)
+	state = theme.FirstFit([]string{state, strings.TrimSuffix(state, " left")}, b.room(span{}))
+	return []string{b.line(mark, append(first, total)...), b.line(" ", span{Text: state, Style: statusStyle(th, i, now)})}
 }
 
 // briefly is the state of an inbox in a word, where it is out of the ordinary.

@@ -99,6 +99,22 @@ func TestTheListOfInboxes(t *testing.T) {
    old@b.example          0/3
    ● 60 min left
 `)
+	s.store.Inboxes["ci-run-881"].Paused, s.store.Inboxes["ci-run-881"].State = false, store.Failing
+	s.Fit(theme.Rect{W: 26, H: 11})
+	s.draw().Is(`
+ Inboxes         1 marked
+
+   All inboxes        2/7
+   signup ✓             …
+   ○ ends in 4 min
+ ✓ ada@b.example      2/4
+   ● 60 min left
+▌  ci-run-881
+▌  ! failing · 60 min
+   old@b.example      0/3
+   ● 60 min left
+`)
+	s.store.Inboxes["ci-run-881"].Paused, s.store.Inboxes["ci-run-881"].State = true, store.Unlisted
 	s.Fit(theme.Rect{W: 18, H: 5})
 	s.draw().Is(`
  Inboxes 1 marked
