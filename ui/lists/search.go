@@ -239,6 +239,7 @@ func (s *Search) status(w int) string {
 	}
 	forms := []string{
 		fmt.Sprintf("%d found · searched %d of %d", s.hits.Len(), s.read, total),
+		fmt.Sprintf("%d found   enter opens   ↑↓ move   esc back", s.hits.Len()),
 		fmt.Sprintf("%d found", s.hits.Len()),
 	}
 	switch {

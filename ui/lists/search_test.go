@@ -108,7 +108,7 @@ func TestTheHitIsShownAndOpened(t *testing.T) {
 	}
 	s.Open()
 	s.press("zz")
-	uitest.DrawDialog(t, s, 80, 24).See("› zz", "0 found")
+	uitest.DrawDialog(t, s, 80, 24).See("› zz", "0 found   enter opens   ↑↓ move   esc back")
 	s.Open()
 	s.press("backspace", "backspace", "enter")
 	uitest.DrawDialog(t, s, 80, 24).See("address, code and text")
