@@ -65,7 +65,7 @@ func actions(commands []config.Command) []*action {
 					return a.request(a.session().Empty([]*store.Inbox{i}, i.Email))
 				}))
 			}},
-		{ID: "extend-inbox", Title: "More time for the inbox", Hint: "more time", Group: ofInboxes, Keys: []string{"+"}, Where: anywhere, Why: (*app).needExtensible,
+		{ID: "extend-inbox", Title: "More time for the inbox", Group: ofInboxes, Keys: []string{"+"}, Where: anywhere, Why: (*app).needExtensible,
 			Run: func(a *app) tea.Cmd {
 				id := a.inbox().ID
 				return a.show(lists.ExtendPrompt(a.inbox(), a.now, func(ttl time.Duration) tea.Cmd { return a.request(a.session().Extend(id, ttl)) }))
