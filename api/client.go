@@ -198,20 +198,12 @@ func (c *Client) CannotDeleteMessages() bool { return c.features.deleteMessage.i
 func (c *Client) CannotEmptyInboxes() bool   { return c.features.emptyInbox.isAbsent() }
 func (c *Client) CannotExtendInboxes() bool  { return c.features.extendInbox.isAbsent() }
 
-// Domains returns those that inboxes can be created at, the default first, as the service named them when it
-// last sent a list of inboxes: an extension of the contract. It is empty if the service names none.
-func (c *Client) Domains() []string {
+// Offers returns what the service named with its last list of inboxes, both as [InboxList] has them: the domains
+// that inboxes can be created at, and to whom messages can be released.
+func (c *Client) Offers() (domains, relayAllow []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.named.Domains
-}
-
-// RelayAllow returns to whom messages can be released, as [InboxList] has it; nobody if the service has no relay
-// or has not sent a list of inboxes.
-func (c *Client) RelayAllow() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.named.RelayAllow
+	return c.named.Domains, c.named.RelayAllow
 }
 
 // ServiceTime returns the time by the service's clock, as far as the Date of its last answer (RFC

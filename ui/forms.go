@@ -40,7 +40,8 @@ func (a *app) answerForm(answer session.Answer) (closed bool) {
 }
 
 func (a *app) newInboxForm() dialog.Dialog {
-	return lists.NewInboxForm(a.session().Client.Domains(), a.store.Domains(), func(in api.CreateInbox) tea.Cmd {
+	named, _ := a.session().Client.Offers()
+	return lists.NewInboxForm(named, a.store.Domains(), func(in api.CreateInbox) tea.Cmd {
 		return a.submit(a.session().Create(in, true))
 	})
 }
@@ -151,7 +152,8 @@ func (a *app) needRelay() string {
 // releaseForm asks for the address that a message is sent on to, one that the relay may send to. It begins with
 // the last one, or with the only one.
 func (a *app) releaseForm(m *store.Message) dialog.Dialog {
-	inboxID, id, allowed := m.InboxID, m.ID, a.session().Client.RelayAllow()
+	inboxID, id := m.InboxID, m.ID
+	_, allowed := a.session().Client.Offers()
 	if a.releasedTo == "" && len(allowed) == 1 && !strings.HasPrefix(allowed[0], "*") {
 		a.releasedTo = allowed[0]
 	}

@@ -32,8 +32,10 @@ func NewMenu(m Menu) Dialog {
 	o := &menu{Menu: m, line: NewLine(Field{Placeholder: "type to filter"}), byID: map[string]Choice{}, heads: map[string]bool{}}
 	group := ""
 	for _, c := range m.Choices {
-		o.byID[c.ID], o.heads[c.ID] = c, c.Group != group
-		o.titles, group = append(o.titles, c.Title), c.Group
+		if c.Group != group {
+			o.heads[c.ID], group = true, c.Group
+		}
+		o.byID[c.ID], o.titles = c, append(o.titles, c.Title)
 	}
 	o.narrow()
 	return Box(o)
@@ -137,17 +139,11 @@ const menuHead = 2
 
 // height is the number of rows below the head; the last one says what keys do, and what is not shown.
 func (m *menu) height() int {
-	groups := 0
-	for _, first := range m.heads {
-		if first {
-			groups++
-		}
-	}
 	room := m.h - menuHead
 	if room >= 8 {
 		room -= 2 // free above and below the box
 	}
-	return max(2, min(28, len(m.Choices)+groups+1, room))
+	return max(2, min(28, len(m.Choices)+len(m.heads)+1, room))
 }
 
 // tall is the height of a choice, with the title of the group that begins there.

@@ -228,6 +228,3 @@ func (p *Pager) Visible() (from, to int) {
 	from = p.view.YOffset()
 	return from, min(from+p.view.Height(), p.view.TotalLineCount())
 }
-
-// scrolls reports whether there are more lines than fit.
-func (p *Pager) scrolls() bool { return p.view.TotalLineCount() > p.view.Height() }

@@ -183,8 +183,8 @@ func (s *Session) SaveMessage(from Source, dir string) Request {
 
 // NeedRelay is why the service sends no message on, "" if it does.
 func (s *Session) NeedRelay() string {
-	switch {
-	case len(s.Client.RelayAllow()) > 0:
+	switch _, allow := s.Client.Offers(); {
+	case len(allow) > 0:
 		return ""
 	case s.Local:
 		return "No relay: set one up under [relay] in config.toml, then mayfly down"
