@@ -246,14 +246,8 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 	return extended[0], nil
 }
 
-const (
-	// lockOwner begins a change, see the package.
-	lockOwner = "UPDATE owners SET version = $2 WHERE key_id = $1"
-	// leaveMessages leaves the messages of an inbox for Sweep to remove.
-	leaveMessages = `INSERT INTO deleted (key_id, inbox_id, slot, messages, removed)
-		SELECT key_id, id, slot, last, 0 FROM inboxes WHERE key_id = $1 AND id = $2 AND last > 0
-		ON CONFLICT (key_id, inbox_id) DO UPDATE SET messages = EXCLUDED.messages`
-)
+// lockOwner begins a change, see the package.
+const lockOwner = "UPDATE owners SET version = $2 WHERE key_id = $1"
 
 // DeleteInbox implements service.Store. The messages can no longer be read, but are left for Sweep
 // to remove.
@@ -264,7 +258,8 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	var deleted int64
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
 		b.Queue(lockOwner, keyID, newVersion())
-		b.Queue(leaveMessages, keyID, id)
+		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, messages, removed)
+			SELECT key_id, id, slot, last, 0 FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
 		b.Queue("DELETE FROM inboxes WHERE key_id = $1 AND id = $2", keyID, id).Exec(func(done pgconn.CommandTag) error {
 			deleted = done.RowsAffected()
 			return nil

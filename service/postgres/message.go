@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/klauspost/compress/zstd"
 
 	"mayfly/service"
@@ -19,8 +20,7 @@ const (
 	summaryColumns  = "m.id, m.sender, m.sender_name, m.subject, m.received_at, m.size"
 	selectSummaries = "SELECT " + summaryColumns + " FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4"
 	selectMessage   = "SELECT " + summaryColumns + ", m.recipient FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
-	selectBody      = "SELECT raw FROM bodies%s" + ofInbox + " AND seq = $3"
-	ofInbox         = " WHERE key_id = $1 AND inbox_id = $2"
+	selectBody      = "SELECT raw FROM bodies%s WHERE key_id = $1 AND inbox_id = $2 AND seq = $3"
 )
 
 // read reads what queue queues of an inbox, unless it is gone.
@@ -108,11 +108,13 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 	return m, s.failure(ctx, s.pool, err)
 }
 
-// DeleteMessages implements service.Store. Of all messages the bodies, which can no longer be read, are left
-// for Sweep to remove.
+// DeleteMessages implements service.Store.
 func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID string) error {
 	seq, ok := service.MessageSeq(messageID)
-	if messageID != "" && (!ok || !isName(messageID)) {
+	first, last := int64(min(seq, math.MaxInt64)), int64(min(seq, math.MaxInt64))
+	if messageID == "" {
+		last = math.MaxInt64
+	} else if !ok || !isName(messageID) {
 		return errNotFound
 	}
 	in, err := s.Inbox(ctx, keyID, inboxID)
@@ -123,34 +125,21 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 	if err != nil {
 		return err
 	}
-	err = s.transact(ctx, v.pool, func(ctx context.Context, tx pgx.Tx) error {
-		change := func(sql string, args ...any) (int64, error) {
-			done, err := tx.Exec(ctx, sql, append([]any{keyID, inboxID}, args...)...)
-			return done.RowsAffected(), err
-		}
-		of, left := slotOf(in).suffix()+ofInbox, "0"
-		_, err := tx.Exec(ctx, lockOwner, keyID, newVersion())
-		if err == nil && messageID == "" {
-			if _, err = change(leaveMessages); err == nil {
-				_, err = change("DELETE FROM messages" + of)
-			}
-		} else if err == nil {
-			left = "messages - 1"
-			seq, found := int64(min(seq, math.MaxInt64)), int64(0)
-			found, err = change("DELETE FROM messages"+of+" AND seq = $3 AND id = $4", seq, messageID)
-			if err == nil && found == 0 {
-				err = errNotFound
-			}
+	err = s.transact(ctx, v.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		change := func(sql string, args ...any) int64 {
+			var done pgconn.CommandTag
 			if err == nil {
-				_, err = change("DELETE FROM bodies"+of+" AND seq = $3", seq)
+				done, err = tx.Exec(ctx, sql, args...)
 			}
+			return done.RowsAffected()
 		}
-		if err != nil {
-			return err
-		}
-		found, err := change("UPDATE inboxes SET messages = "+left+", version = $3 WHERE key_id = $1 AND id = $2", newVersion())
-		if err == nil && found == 0 {
-			err = errNotFound // deleted meanwhile
+		some := slotOf(in).suffix() + " WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4"
+		change(lockOwner, keyID, newVersion())
+		n := change("DELETE FROM messages"+some+" AND (id = $5 OR $5 = '')", keyID, inboxID, first, last, messageID)
+		change("DELETE FROM bodies"+some, keyID, inboxID, first, last)
+		found := change("UPDATE inboxes SET messages = messages - $3, version = $4 WHERE key_id = $1 AND id = $2", keyID, inboxID, n, newVersion())
+		if err == nil && (found == 0 || n == 0 && messageID != "") {
+			err = errNotFound // and nothing is deleted
 		}
 		return err
 	})

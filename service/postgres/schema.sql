@@ -76,7 +76,7 @@ CREATE TABLE slots (
     ends_at timestamptz NOT NULL
 );
 
--- Inboxes that were deleted or emptied and whose messages are still to be removed, from sequence number removed + 1 up to messages.
+-- Deleted inboxes whose messages are still to be removed, from sequence number removed + 1 up to messages.
 CREATE TABLE deleted (
     key_id   text NOT NULL,
     inbox_id text NOT NULL,

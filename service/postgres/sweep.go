@@ -145,7 +145,7 @@ func (s *Store) removeDeleted(ctx context.Context) error {
 	}
 }
 
-// leftOver is an inbox that was deleted or emptied.
+// leftOver is a deleted inbox with messages.
 type leftOver struct {
 	KeyID, InboxID    string
 	Slot              slot
@@ -168,6 +168,6 @@ func (s *Store) removeMessages(ctx context.Context, l leftOver) error {
 		l.Removed = upTo
 	}
 	return s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
-		b.Queue("DELETE FROM deleted WHERE key_id = $1 AND inbox_id = $2 AND messages = $3", l.KeyID, l.InboxID, l.Messages) // unless there are more
+		b.Queue("DELETE FROM deleted WHERE key_id = $1 AND inbox_id = $2", l.KeyID, l.InboxID)
 	})
 }
