@@ -71,9 +71,9 @@ async function flow(name, transport, smtp) {
     assert.ok(!result.isError, `${tool}: ${JSON.stringify(result.content)}`);
     return result.structuredContent;
   };
-  await test(`${name}: eleven tools, with schemas and hints`, async () => {
+  await test(`${name}: thirteen tools, with schemas and hints`, async () => {
     const { tools } = await client.listTools();
-    assert.equal(tools.length, 11);
+    assert.equal(tools.length, 13);
     for (const t of tools) assert.ok(t.inputSchema && (t.outputSchema || t.name === "get_attachment") && t.annotations, t.name);
   });
   const inbox = await call("create_inbox", {});
@@ -143,7 +143,7 @@ try {
 
   await test("inspector: tools/list without a warning about schemas, and tools/call", async () => {
     const target = [mayfly, "mcp", "-e", `MAYFLY_BASE_URL=${service.base}`, "-e", `MAYFLY_API_KEY=${service.key}`];
-    assert.equal((await inspect(...target, "--method", "tools/list", "--strict")).tools.length, 11);
+    assert.equal((await inspect(...target, "--method", "tools/list", "--strict")).tools.length, 13);
     const made = await inspect(...target, "--method", "tools/call", "--tool-name", "create_inbox", "--tool-arg", "username=inspector");
     assert.equal(made.structuredContent.address, "inspector@mayfly.test");
   });
