@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mayfly/internal/clean"
 	"mayfly/internal/mail"
 	"mayfly/render/check"
@@ -131,7 +133,7 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 		switch first := i == 0 || findings[i-1].ID != f.ID || findings[i-1].Level != f.Level; {
 		case first:
 			number += f.Alike
-			head.Spans = []doc.Span{{Text: count(number, f.Level.String()), Style: doc.Style{Bold: true, Role: level.role}}}
+			head.Spans = []doc.Span{{Text: english.Plural(number, f.Level.String(), ""), Style: doc.Style{Bold: true, Role: level.role}}}
 			if f.Alike > 1 {
 				aside += " ×" + strconv.Itoa(f.Alike)
 			}
@@ -189,11 +191,11 @@ func (m *Mail) Notice() []string {
 	}
 	say := func(n int, what, more string) {
 		if n > 0 {
-			lines = append(lines, count(n, what)+more)
+			lines = append(lines, english.Plural(n, what, "")+more)
 		}
 	}
 	if images > 0 && trackers > 0 {
-		lines = append(lines, count(images, "remote image")+", "+count(trackers, "tracker")+": not loaded")
+		lines = append(lines, english.Plural(images, "remote image", "")+", "+english.Plural(trackers, "tracker", "")+": not loaded")
 	} else {
 		say(images, "remote image", ": not loaded")
 		say(trackers, "tracker", ": not loaded")
@@ -211,13 +213,6 @@ func (m *Mail) Notice() []string {
 	say(d.Scripts, "script", ": not run")
 	say(d.Forms, "form", ": not sent")
 	return lines
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Bytes formats a number of bytes for people.

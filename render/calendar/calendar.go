@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,9 +22,8 @@ import (
 
 // Bounds on what is read.
 const (
-	maxFile        = 512 << 10 // bytes of a file
-	maxLine        = 1000      // bytes of one of its lines: longer ones are left out, such as HTML and files
-	maxObservances = 100       // of a time zone
+	maxFile = 512 << 10 // bytes of a file
+	maxLine = 1000      // bytes of one of its lines: longer ones are left out, such as HTML and files
 )
 
 // Block returns the block that says what a calendar file is about, with times in its zone and in that of
@@ -37,7 +37,7 @@ func Block(file []byte, here *time.Location) *doc.Block {
 	if len(events) == 0 {
 		return nil
 	}
-	e := event{events[0], calendar}
+	e := event{events[0], calendar} // several are occurrences of one
 	b := &doc.Block{Kind: doc.Section, Hue: doc.Color{R: 0x4a, G: 0x7f, B: 0xc8, Set: true}, Padded: true}
 	what, role := e.what()
 	b.Children = []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{
@@ -47,7 +47,7 @@ func Block(file []byte, here *time.Location) *doc.Block {
 	when, local := e.when(here)
 	for _, field := range []struct{ name, value string }{
 		{"When", when}, {"Here", local}, {"Repeats", e.repeats()}, {"Where", e.text(ical.PropLocation)},
-		{"From", e.organizer()}, {"With", e.attendees()}, {"Also", count(len(events)-1, "more event")},
+		{"From", e.people(ical.PropOrganizer)}, {"With", e.people(ical.PropAttendee)},
 	} {
 		if field.value != "" {
 			text := &doc.Block{Kind: doc.Paragraph, Spans: []doc.Span{{Text: field.value}}}
@@ -116,52 +116,24 @@ func (e event) what() (string, doc.Role) {
 	return "Event", doc.Accent
 }
 
-// organizer is the name and the address of who invites.
-func (e event) organizer() string {
-	p := e.Props.Get(ical.PropOrganizer)
-	if p == nil {
-		return ""
-	}
-	name, address := person(*p), address(*p)
-	if name == address {
-		return name
-	}
-	return name + " <" + address + ">"
-}
-
-// attendees names those who are invited, the first of them if they are many.
-func (e event) attendees() string {
+// people names those of a property, the first of them if they are many.
+func (e event) people(property string) string {
 	var names []string
-	all := e.Props.Values(ical.PropAttendee)
-	if len(all) > 5 {
-		all = all[:3]
-	}
-	for _, p := range all {
+	all := e.Props.Values(property)
+	for _, p := range all[:min(len(all), 4)] {
 		names = append(names, person(p))
 	}
-	s := strings.Join(names, ", ")
-	if more := len(e.Props.Values(ical.PropAttendee)) - len(all); more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, strconv.Itoa(more)+" more")
 	}
-	return s
+	return strings.Join(names, "; ") // names have commas
 }
 
 // person is the name of who takes part, or else the address.
 func person(p ical.Prop) string {
-	return cmp.Or(clean.Line(clean.Turned(p.Params.Get(ical.ParamCommonName))), address(p))
-}
-
-func address(p ical.Prop) string {
-	if scheme, rest, _ := strings.Cut(p.Value, ":"); strings.EqualFold(scheme, "mailto") {
-		return clean.Line(rest)
+	address := p.Value
+	if scheme, rest, _ := strings.Cut(address, ":"); strings.EqualFold(scheme, "mailto") {
+		address = rest
 	}
-	return clean.Line(p.Value)
-}
-
-// count is a number of things in words, "" for none.
-func count(n int, what string) string {
-	if n <= 1 {
-		return strings.Repeat("1 "+what, n)
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return clean.Line(clean.Turned(cmp.Or(p.Params.Get(ical.ParamCommonName), address)))
 }

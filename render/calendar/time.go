@@ -1,12 +1,11 @@
 package calendar
 
 import (
-	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/emersion/go-ical"
 	"github.com/teambition/rrule-go"
 
@@ -98,7 +97,7 @@ func (e event) defined(id string, at time.Time) (zone *time.Location) {
 		if c.Name != ical.CompTimezone || text(c, ical.PropTimezoneID) != clean.Line(id) {
 			continue
 		}
-		for _, observance := range c.Children[:min(len(c.Children), maxObservances)] {
+		for _, observance := range c.Children {
 			to, err := time.Parse("-0700", text(observance, ical.PropTimezoneOffsetTo))
 			if from := onset(observance, at); err == nil && from.After(latest) && !from.After(at) {
 				latest, zone = from, time.FixedZone(id, offset(to))
@@ -141,9 +140,6 @@ func rule(c *ical.Component) (*rrule.ROption, error) {
 	return rule, err
 }
 
-// rareParts are those of rules that are not put into words.
-var rareParts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`BY(YEARDAY|WEEKNO|HOUR|MINUTE|SECOND)`) })
-
 // repeats says how often an event takes place, "" if once.
 func (e event) repeats() string {
 	value := e.text(ical.PropRecurrenceRule)
@@ -151,13 +147,14 @@ func (e event) repeats() string {
 	switch {
 	case value == "":
 		return ""
-	case err != nil || rareParts().MatchString(value) || len(rule.Bysetpos) > 0 && len(rule.Byweekday) != 1 || len(value) > 100:
+	case err != nil, len(value) > 100, len(rule.Bysetpos) > 0 && len(rule.Byweekday) != 1,
+		len(rule.Byyearday)+len(rule.Byweekno)+len(rule.Byhour)+len(rule.Byminute)+len(rule.Bysecond) > 0:
 		return "by a rule: " + value
 	}
 	unit := [...]string{"year", "month", "week", "day", "hour", "minute", "second"}[rule.Freq]
 	s := "every " + unit
 	if rule.Interval > 1 {
-		s = "every " + count(rule.Interval, unit)
+		s = "every " + english.Plural(rule.Interval, unit, "")
 	}
 	before := " on "
 	add := func(words string) { s, before = s+before+words, ", " }
@@ -178,7 +175,7 @@ func (e event) repeats() string {
 		add(time.Month(n).String())
 	}
 	if rule.Count > 0 {
-		s += ", " + count(rule.Count, "time")
+		s += ", " + english.Plural(rule.Count, "time", "")
 	}
 	if !rule.Until.IsZero() {
 		s += ", until " + rule.Until.Format("2 Jan 2006")
@@ -192,9 +189,7 @@ func nth(n int) string {
 	case n == -1:
 		return "the last"
 	case n < 0:
-		return nth(-n) + " last"
-	case n%10 < 1 || n%10 > 3 || n/10 == 1:
-		return fmt.Sprintf("the %dth", n)
+		return "the " + humanize.Ordinal(-n) + " last"
 	}
-	return fmt.Sprintf("the %d%s", n, [...]string{"st", "nd", "rd"}[n%10-1])
+	return "the " + humanize.Ordinal(n)
 }
