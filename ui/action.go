@@ -197,8 +197,8 @@ func (t table) keyReason(c *action, p theme.Pane) string {
 // helpTitles are the titles of the help, by the pane that has focus.
 var helpTitles = [...]string{theme.Inboxes: "Keys for inboxes", theme.Messages: "Keys for messages", theme.Reader: "Keys for the message"}
 
-// menu lists the actions of a pane by group, with the keys that do them there: first what works only there,
-// then what the pane is about. A choice performs its action.
+// menu lists the actions of a pane by group, with the keys that do them there: first the navigation of that
+// pane, then what the pane is about. A choice performs its action.
 func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) dialog.Dialog {
 	const here = "In this pane"
 	m := dialog.Menu{Title: title, Then: func(id string) tea.Cmd { return perform(t.byID(id)) }}
@@ -210,7 +210,7 @@ func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) d
 	for _, g := range append([]string{here, own}, others...) {
 		for _, c := range t.actions {
 			group := c.Group
-			if c.Where != anywhere && c.Group != essentials {
+			if c.Where != anywhere && c.Group == navigation {
 				group = here
 			}
 			if group == g && c.Where.has(p) {

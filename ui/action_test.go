@@ -132,7 +132,7 @@ func TestTheListOfActionsBeginsWithThePane(t *testing.T) {
 		return tb.menu("Actions", p, func(c *action) tea.Cmd { return func() tea.Msg { return c.ID } })
 	}
 	for p, want := range map[theme.Pane][]string{
-		theme.Inboxes:  {"In this pane", "Filter", "Mark", "Essentials", "Navigation", "Message", "Application"},
+		theme.Inboxes:  {"In this pane", "Filter", "Inboxes", "Mark", "Essentials", "Navigation", "Message", "Application"},
 		theme.Messages: {"In this pane", "Filter", "Message", "Essentials", "Navigation", "Application"},
 		theme.Reader:   {"In this pane", "Search the message", "Message", "Essentials", "Navigation", "Application"},
 	} {

@@ -160,7 +160,7 @@ func (a *app) releaseForm(m *store.Message) dialog.Dialog {
 	all := render.Clean(strings.Join(allowed, ", "))
 	return dialog.NewForm(dialog.Form{
 		Title: "Send this message on", Asks: true,
-		Fields: []dialog.Field{{Value: a.releasedTo, Placeholder: allowed[0], Suggestions: allowed, Hint: "→ " + all, Check: func(to string) error {
+		Fields: []dialog.Field{{Value: a.releasedTo, Placeholder: "an address", Suggestions: allowed, Hint: "→ " + all, Check: func(to string) error {
 			_, domain, _ := strings.Cut(to, "@")
 			if !slices.ContainsFunc(allowed, func(s string) bool {
 				return strings.EqualFold(s, to) || strings.EqualFold(s, "*@"+domain) && !strings.HasPrefix(to, "@")
