@@ -197,6 +197,9 @@ func (l *layouter) widest(blocks []*doc.Block) extent {
 	return e
 }
 
+// widestCell bounds the lines of cells where no others are broken: what is beside them is on every line.
+const widestCell = 1000
+
 // textExtent measures a leaf.
 func (l *layouter) textExtent(b *doc.Block) extent {
 	var e extent
@@ -207,10 +210,11 @@ func (l *layouter) textExtent(b *doc.Block) extent {
 	l.fill(b)
 	l.wrap.end()
 	l.beside, l.continued, l.measuring = beside, continued, false
-	if l.docWidth < Unwrapped {
-		e.max = min(e.max, Measure)
+	most := Measure
+	if l.docWidth == Unwrapped {
+		most = widestCell
 	}
-	if b.Kind == doc.Pre {
+	if e.max = min(e.max, most); b.Kind == doc.Pre {
 		return extent{e.max, e.max}
 	}
 	return extent{min(l.wrap.longest, e.max), e.max}

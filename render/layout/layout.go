@@ -77,8 +77,8 @@ type Options struct {
 // Measure is the greatest width of running text, in columns.
 const Measure = 80
 
-// Unwrapped is the width at which no line is broken: running text may exceed the measure. What is drawn, as
-// rules and bands, is as wide as elsewhere.
+// Unwrapped is the width at which no line is broken, except in the cells of tables beyond 1,000 columns. What is
+// drawn, as rules and bands, is as wide as elsewhere.
 const Unwrapped = 1 << 20
 
 // Lay lays out a document.

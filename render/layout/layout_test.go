@@ -152,6 +152,7 @@ func TestBlocks(t *testing.T) {
 		"nothing":                {Options{Width: 20}, nil, "This mail is empty."},
 		"unwrapped":              {Options{Width: Unwrapped}, []*doc.Block{p(repeat("word ", 90)), aligned(p("word"), doc.Center), rtl(p("אב")), {Kind: doc.Rule}, {Kind: doc.Item, Marker: "!", Aside: "id", Children: []*doc.Block{p("a")}}}, repeat("word ", 89) + "word\n" + repeat(" ", 38) + "word\n" + repeat(" ", 78) + "אב\n" + repeat("─", Measure) + "\n  ! a  id"},
 		"unwrapped, in a table":  {Options{Width: Unwrapped}, []*doc.Block{box(doc.Table, row(repeat("word ", 90), "b"))}, repeat("word ", 89) + "word   b"},
+		"unwrapped, a long cell": {Options{Width: Unwrapped}, []*doc.Block{box(doc.Table, row(repeat("x", 1500), "b"))}, repeat("x", 1000) + "   b\n" + repeat("x", 500)},
 		"no width":               {Options{}, []*doc.Block{p("ab")}, "a\nb"},
 		"the list of links":      {Options{Width: 60, Links: true}, []*doc.Block{p("a")}, "a\n\n1  https://a.example/\n2  javascript:x blocked: not a web or mail address beware"},
 	} {

@@ -20,6 +20,7 @@ import (
 	"mayfly/internal/message"
 	"mayfly/internal/registry"
 	"mayfly/render"
+	"mayfly/render/check"
 	"mayfly/ui/host"
 	"mayfly/ui/store"
 )
@@ -192,13 +193,13 @@ func TestOpeningTakesOneRequest(t *testing.T) {
 		{"large, on this machine", true, maxEagerRaw + 1, false},
 	} {
 		ask(t, apitest.Options{Extensions: true}, func(s *Session, server *apitest.Server, _ string) {
-			s.Local = c.local
+			s.Local, s.Rules = c.local, check.Rules{Local: true}
 			m := deliver(t, server, code)
 			m.Summary.Size = c.size
 			prepared := false
 			got := s.Open(m, 7, func(*render.Mail) { prepared = true })().(Opened)
 			requests := server.Requests()
-			if got.Err != nil || got.Generation != 7 || got.Key != "key" || !prepared || got.Message.Subject != code.Subject || (got.Message.Raw != nil) != c.hasRaw {
+			if got.Err != nil || got.Generation != 7 || got.Key != "key" || !prepared || got.Message.Subject != code.Subject || (got.Message.Raw != nil) != c.hasRaw || !got.Message.Rules.Local {
 				t.Errorf("%s: opened %+v", c.name, got)
 			}
 			if len(requests) != 1 {
