@@ -84,6 +84,8 @@ func TestWaitInboxes(t *testing.T) {
 			{"creation", true, func() { in = create(t, s, k, "ada") }},
 			{"delivery", true, func() { deliver(t, s, plainMail, in.Address) }},
 			{"foreign delivery", false, func() { deliver(t, s, plainMail, foreign.Address) }},
+			{"another end", true, func() { must(t, failure(s.ExtendInbox(t.Context(), k, in.ID, 2*time.Hour))) }},
+			{"deletion of the messages", true, func() { must(t, s.DeleteMessages(t.Context(), k, in.ID, "")) }},
 			{"deletion", true, func() { must(t, s.DeleteInbox(t.Context(), k, in.ID)) }},
 			{"nothing", false, func() {}},
 		} {

@@ -147,6 +147,9 @@ func changesWake(t *testing.T, urls []string) {
 	}
 	waits("a message", messages, deliver)
 	waits("a message, for the list of inboxes", inboxes, deliver)
+	waits("another end", messages, func() { check(t, failure(there.ExtendInbox(ctx, k, in.ID, 2*time.Hour))) })
+	waits("messages deleted", messages, func() { check(t, there.DeleteMessages(ctx, k, in.ID, "")) })
+	waits("messages deleted, for the list of inboxes", inboxes, func() { check(t, there.DeleteMessages(ctx, k, in.ID, "")) })
 	var other service.Inbox
 	waits("an inbox", inboxes, func() {
 		if other, err = there.CreateInbox(ctx, k, service.NewInbox{}); err != nil {
