@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // where the machine has none
 
 	"mayfly/render/doc"
 )
