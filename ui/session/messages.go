@@ -265,7 +265,7 @@ func (v Saved) Outcome() host.Done {
 	case v.before == v.Total:
 		return host.Done{Text: fmt.Sprintf("already there: %d files in %s", v.Total, host.ShortPath(v.dir))}
 	case v.before > 0:
-		return host.Done{Text: fmt.Sprintf("saved %d of %d files in %s, where the rest is already", v.Total-v.before, v.Total, host.ShortPath(v.dir))}
+		return host.Done{Text: fmt.Sprintf("saved %d of %d files in %s, the rest was there", v.Total-v.before, v.Total, host.ShortPath(v.dir))}
 	}
 	return host.Done{Text: fmt.Sprintf("saved %d files in %s", v.Count, host.ShortPath(v.dir))}
 }
