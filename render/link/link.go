@@ -97,9 +97,8 @@ func Read(href string) doc.Link {
 			break
 		}
 		if target := unwrap(href, l.Host); target != "" {
-			if _, rest := split(target); host(rest) != "" {
-				l.Via, l.Target, l.Host = l.Host, target, host(rest)
-			}
+			_, rest := split(target)
+			l.Via, l.Target, l.Host = l.Host, target, host(rest)
 		}
 	case "mailto":
 	default:

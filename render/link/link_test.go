@@ -42,20 +42,12 @@ func TestUnwrap(t *testing.T) {
 		"https://www.google.com/url?sa=t&q=" + encoded:                                target,
 		"https://www.google.com/url?url=" + encoded:                                   target,
 		"https://www.google.com/search?q=" + encoded:                                  "",
-		"https://urldefense.com/v3/__https://acme.example/a?b=c__;!!abc$":             "https://acme.example/a?b=c",
-		"https://urldefense.com/v3/__https:/acme.example/a__;!!abc$":                  "https://acme.example/a",
-		"https://urldefense.com/v3/__https://acme.example/*a__;Iw!!abc$":              "https://acme.example/#a",
-		"https://urldefense.com/v3/__https://acme.example/**Aa__;IyQ!!abc$":           "https://acme.example/#$a",
-		"https://urldefense.proofpoint.com/v2/url?u=https-3A__acme.example_a-3Fb":     "https://acme.example/a?b",
 		"https://l.facebook.com/l.php?u=" + encoded + "&h=x":                          target,
 		"https://x1.awstrack.me/L0/https:%2F%2Facme.example%2Fa/1/0100":               "https://acme.example/a",
 		"https://x1.awstrack.me/L0/https:%2F%2Facme.example%2Fa?b=c?":                 "https://acme.example/a?b=c?",
-		"https://secure-web.cisco.com/1abc/https%3A%2F%2Facme.example%2Fa":            "https://acme.example/a",
-		"https://eu.protection.sophos.com/?d=x&u=aHR0cHM6Ly9hY21lLmV4YW1wbGUvYQ==":    "https://acme.example/a",
 		"https://l.facebook.com/l.php?u=javascript:alert(1)":                          "",
 		"https://l.facebook.com/l.php":                                                "",
 		"https://acme.example/?url=" + encoded:                                        "",
-		"https://urldefense.com/v3/__nothing":                                         "",
 	} {
 		l := Read(href)
 		if want == "" {
@@ -173,15 +165,11 @@ func FuzzRead(f *testing.F) {
 		if strings.HasPrefix(w.host, ".") {
 			href = strings.Replace(href, "//", "//x.", 1)
 		}
-		if w.param == "" {
-			f.Add(href + target)
-		}
-		for name := range strings.FieldsSeq(w.param) {
-			f.Add(href + "?" + name + "=" + target)
-		}
+		f.Add(href + target)
+		f.Add(href + "?" + w.param + "=" + target)
 	}
 	for _, href := range []string{"", "mailto:a@b.example", "JavaScript:alert(1)", "http:/\\a@b:1/", "http://[::1]:80/",
-		"https://urldefense.com/v3/__https://acme.example/**Aa__;IyQ!!abc$", "(see www.acme.example/a_(b)).", "http://b\u00fccher.example\u202e"} {
+		"(see www.acme.example/a_(b)).", "http://b\u00fccher.example\u202e"} {
 		f.Add(href)
 	}
 	f.Fuzz(func(t *testing.T, href string) {

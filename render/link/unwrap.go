@@ -1,7 +1,6 @@
 package link
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/url"
 	"strings"
@@ -18,84 +17,36 @@ import (
 type wrapper struct {
 	host  string // the host, or a suffix of it with a leading dot
 	path  string // prefix of the path
-	param string // query parameters with the target, separated by spaces; "" if decode finds it
-
-	decode func(string) string // decodes the parameter, or finds the target in path and query
+	param string // query parameter with the target; "" if that is the first segment after the prefix
 }
 
 var wrappers = []wrapper{
 	{host: ".safelinks.protection.outlook.com", param: "url"},
-	{host: ".safelink.emails.azure.net", param: "destination"},
-	{host: "www.google.com", path: "/url", param: "q url"},
-	{host: "google.com", path: "/url", param: "q url"},
-	{host: "www.google.com", path: "/aclk", param: "adurl"},
-	{host: "www.googleadservices.com", path: "/pagead/aclk", param: "adurl"},
-	{host: "urldefense.proofpoint.com", path: "/v2/url", param: "u", decode: proofpointV2},
-	{host: "urldefense.proofpoint.com", path: "/v1/url", param: "u"},
-	{host: "urldefense.com", path: "/v3/", decode: proofpointV3},
-	{host: "urldefense.us", path: "/v3/", decode: proofpointV3},
-	{host: "linkprotect.cudasvc.com", path: "/url", param: "a"},
-	{host: "secure-web.cisco.com", decode: lastSegment},
-	{host: ".protection.sophos.com", param: "u", decode: base64URL},
-	{host: ".trendmicro.com", path: "/wis/clicktime/", param: "url"},
-	{host: "clicktime.symantec.com", param: "u"},
-	{host: "link.edgepilot.com", path: "/s/", param: "u"},
-	{host: ".awstrack.me", path: "/L0/", decode: firstSegment},
+	{host: "www.google.com", path: "/url", param: "q"},
+	{host: "www.google.com", path: "/url", param: "url"},
+	{host: ".awstrack.me", path: "/L0/"},
+	{host: ".sendgrid.net", param: "url"},
 	{host: "l.facebook.com", path: "/l.php", param: "u"},
-	{host: "lm.facebook.com", path: "/l.php", param: "u"},
-	{host: "www.facebook.com", path: "/l.php", param: "u"},
-	{host: "www.facebook.com", path: "/flx/warn/", param: "u"},
-	{host: "l.messenger.com", path: "/l.php", param: "u"},
-	{host: "l.instagram.com", param: "u"},
 	{host: "www.linkedin.com", path: "/redir/", param: "url"},
-	{host: "www.linkedin.com", path: "/safety/go", param: "url"},
-	{host: "www.youtube.com", path: "/redirect", param: "q"},
-	{host: "out.reddit.com", param: "url"},
-	{host: "t.umblr.com", path: "/redirect", param: "z"},
-	{host: "vk.com", path: "/away.php", param: "to"},
-	{host: "steamcommunity.com", path: "/linkfilter/", param: "url u"},
-	{host: "slack-redir.net", path: "/link", param: "url"},
-	{host: "deref-mail.com", param: "redirectUrl"},
-	{host: "deref-gmx.net", param: "redirectUrl"},
-	{host: "deref-web.de", param: "redirectUrl"},
-	{host: ".sendgrid.net", param: "url u"},
-	{host: ".list-manage.com", path: "/track/click", param: "url"},
-	{host: "mandrillapp.com", path: "/track/click", param: "url"},
 }
 
 // unwrap returns the target in the URL of a known click tracker, or "".
 func unwrap(href, host string) string {
 	for _, w := range wrappers {
-		if !w.matches(host) {
+		if w.host != host && (w.host[0] != '.' || !strings.HasSuffix(host, w.host)) {
 			continue
 		}
 		u, err := url.Parse(href)
 		if err != nil || !strings.HasPrefix(u.Path, w.path) {
 			continue
 		}
-		if target := w.target(u); isWeb(target) {
+		target := u.Query().Get(w.param)
+		if w.param == "" {
+			first, _, _ := strings.Cut(strings.TrimPrefix(u.RequestURI(), w.path), "/")
+			target, _ = url.PathUnescape(first)
+		}
+		if isWeb(target) {
 			return target
-		}
-	}
-	return ""
-}
-
-func (w wrapper) matches(host string) bool {
-	return w.host == host || w.host[0] == '.' && strings.HasSuffix(host, w.host)
-}
-
-func (w wrapper) target(u *url.URL) string {
-	if w.param == "" {
-		return w.decode(strings.TrimPrefix(u.RequestURI(), w.path))
-	}
-	query := u.Query()
-	for name := range strings.FieldsSeq(w.param) {
-		value := query.Get(name)
-		if w.decode != nil && value != "" {
-			value = w.decode(value)
-		}
-		if isWeb(value) {
-			return value
 		}
 	}
 	return ""
@@ -104,85 +55,6 @@ func (w wrapper) target(u *url.URL) string {
 func isWeb(s string) bool {
 	scheme, rest := split(s)
 	return (scheme == "http" || scheme == "https") && strings.HasPrefix(rest, "//") && host(rest) != ""
-}
-
-// proofpointV2 decodes URL Defense 2: "-" stands for "%" and "_" for "/".
-func proofpointV2(s string) string {
-	out, err := url.QueryUnescape(strings.NewReplacer("-", "%", "_", "/").Replace(s))
-	if err != nil {
-		return ""
-	}
-	return out
-}
-
-// proofpointV3 decodes URL Defense 3: "__TARGET__;CHARACTERS!!…", where each "*" of the target
-// stands for the next byte of CHARACTERS, in base64; "**" and a letter for several.
-func proofpointV3(s string) string {
-	_, s, ok := strings.Cut(s, "__")
-	if !ok {
-		return ""
-	}
-	target, rest, ok := strings.Cut(s, "__;")
-	if !ok {
-		return ""
-	}
-	encoded, _, _ := strings.Cut(rest, "!!")
-	chars, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(encoded, "="))
-	if err != nil {
-		return ""
-	}
-	const lengths = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	var out strings.Builder
-	for i := 0; i < len(target); i++ {
-		if target[i] != '*' {
-			out.WriteByte(target[i])
-			continue
-		}
-		n := 1
-		if i+2 < len(target) && target[i+1] == '*' {
-			n = strings.IndexByte(lengths, target[i+2]) + 2
-			i += 2
-		}
-		n = min(max(n, 0), len(chars))
-		out.Write(chars[:n])
-		chars = chars[n:]
-	}
-	// A proxy may have merged the two slashes of the target into one.
-	fixed := out.String()
-	for _, scheme := range []string{"https:/", "http:/"} {
-		if tail, ok := strings.CutPrefix(fixed, scheme); ok && !strings.HasPrefix(tail, "/") {
-			return scheme + "/" + tail
-		}
-	}
-	return fixed
-}
-
-// lastSegment returns the last segment of a path, percent-decoded.
-func lastSegment(s string) string {
-	s, _, _ = strings.Cut(s, "?")
-	return unescape(s[strings.LastIndexByte(s, '/')+1:])
-}
-
-// firstSegment returns the first segment of a path, percent-decoded.
-func firstSegment(s string) string {
-	s, _, _ = strings.Cut(s, "/")
-	return unescape(s)
-}
-
-func unescape(s string) string {
-	out, err := url.PathUnescape(s)
-	if err != nil {
-		return ""
-	}
-	return out
-}
-
-func base64URL(s string) string {
-	out, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "="))
-	if err != nil {
-		return ""
-	}
-	return string(out)
 }
 
 // warning returns what the user should know of a link, or "". claim is a domain that one of its texts
