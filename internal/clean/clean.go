@@ -143,26 +143,31 @@ func (c *cleaner) put(r rune, base bool) {
 
 // rune handles r, which ended before i.
 func (c *cleaner) rune(r rune, i int) {
-	switch kindOf(r) {
-	case keep:
-		c.put(r, r != '\u00a0' && r != '\u3000') // Line may trim these, and leave a mark alone
-	case space:
-		c.put(' ', false)
-	case noBreakSpace:
-		c.put('\u00a0', false)
-	case newline:
-		c.put('\n', false)
-	case mark:
-		c.marks++
-		c.join(r, c.marks <= maxMarks)
-	case joiner:
+	switch {
+	case r < 0x300 && r != softHyphen, unicode.IsLetter(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
+		c.put(r, r != '\u00a0') // Line may trim it, and leave a mark alone
+	case r == zwj:
 		next, _ := utf8.DecodeRuneInString(c.src[i:])
 		c.join(r, pictographic(next) && emojiEnd(c.last))
-	case selector:
+	case r == vs16:
 		rest, joined := strings.CutPrefix(c.src[i:], string(zwj))
 		next, _ := utf8.DecodeRuneInString(rest)
 		emoji := pictographic(c.last)
 		c.join(r, emoji && joined && pictographic(next) || c.whole && (emoji || strings.HasPrefix(c.src[i:], keycap)))
+	case r == 0x2007, r == 0x202f:
+		c.put('\u00a0', false)
+	case r == 0x2028, r == 0x2029:
+		c.put('\n', false)
+	case r == 0x3000:
+		c.put(r, false)
+	case unicode.Is(unicode.Zs, r):
+		c.put(' ', false)
+	case unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), r >= 0xe0000 && r < 0xf0000, r > 0x10fffd:
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		c.marks++
+		c.join(r, c.marks <= maxMarks)
+	default:
+		c.put(r, true)
 	}
 }
 
@@ -208,40 +213,3 @@ func pictographic(r rune) bool {
 }
 
 func emojiEnd(r rune) bool { return pictographic(r) || r == vs16 }
-
-type kind uint8
-
-const (
-	keep kind = iota
-	drop
-	space
-	noBreakSpace
-	newline
-	mark
-	joiner
-	selector
-)
-
-func kindOf(r rune) kind {
-	switch {
-	case r < 0x300 && r != softHyphen, r >= 0x3400 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3:
-		return keep
-	case unicode.IsLetter(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
-		return keep
-	case r == zwj:
-		return joiner
-	case r == vs16:
-		return selector
-	case r == 0x2007, r == 0x202f:
-		return noBreakSpace
-	case r == 0x2028, r == 0x2029:
-		return newline
-	case r != 0x3000 && unicode.Is(unicode.Zs, r):
-		return space
-	case unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), r >= 0xe0000 && r < 0xf0000, r > 0x10fffd:
-		return drop
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return mark
-	}
-	return keep
-}

@@ -1,6 +1,7 @@
 package lexicon
 
 import (
+	"sort"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,15 +21,7 @@ func (t Text) Source(i int) int { return int(t.source[i]) }
 
 // At returns the first folded offset that comes from the source offset i or a later one.
 func (t Text) At(i int) int {
-	lo, hi := 0, len(t.Folded)
-	for lo < hi {
-		if mid := (lo + hi) / 2; int(t.source[mid]) < i {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return sort.Search(len(t.Folded), func(at int) bool { return t.Source(at) >= i })
 }
 
 // Fold folds a text.
@@ -160,17 +153,11 @@ func Digit(r rune) (byte, bool) {
 	if !unicode.Is(unicode.Nd, r) {
 		return 0, false
 	}
-	for _, t := range unicode.Nd.R16 {
-		if rune(t.Lo) <= r && r <= rune(t.Hi) {
-			return byte((r - rune(t.Lo)) % 10), true
-		}
+	zero := r // that of the first of the alphabets of digits that follow one another
+	for unicode.Is(unicode.Nd, zero-1) {
+		zero--
 	}
-	for _, t := range unicode.Nd.R32 {
-		if rune(t.Lo) <= r && r <= rune(t.Hi) {
-			return byte((r - rune(t.Lo)) % 10), true
-		}
-	}
-	return 0, false
+	return byte((r - zero) % 10), true
 }
 
 // boundary reports whether a word may start or end at the folded offset i.
@@ -179,11 +166,5 @@ func boundary(s string, i int) bool {
 		return true
 	}
 	a, b := s[i-1], s[i]
-	if a == ' ' || b == ' ' {
-		return true
-	}
-	if (a < utf8.RuneSelf) != (b < utf8.RuneSelf) {
-		return true
-	}
-	return false
+	return a == ' ' || b == ' ' || (a < utf8.RuneSelf) != (b < utf8.RuneSelf)
 }
