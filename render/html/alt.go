@@ -268,19 +268,17 @@ func lines(leaves ...*doc.Block) (lines []string) {
 
 // trimSpans removes the space at both ends of a leaf.
 func trimSpans(leaf *doc.Block) {
-	for len(leaf.Spans) > 0 {
-		first := &leaf.Spans[0]
-		if first.Text = strings.TrimLeft(first.Text, " \n"); first.Text != "" {
-			break
-		}
+	isBlank := func(s doc.Span) bool { return strings.Trim(s.Text, " \n") == "" }
+	for len(leaf.Spans) > 0 && isBlank(leaf.Spans[0]) {
 		leaf.Spans = leaf.Spans[1:]
 	}
-	for n := len(leaf.Spans); n > 0; n-- {
-		last := &leaf.Spans[n-1]
-		if last.Text = strings.TrimRight(last.Text, " \n"); last.Text != "" {
-			break
-		}
+	for n := len(leaf.Spans); n > 0 && isBlank(leaf.Spans[n-1]); n-- {
 		leaf.Spans = leaf.Spans[:n-1]
+	}
+	if n := len(leaf.Spans); n > 0 {
+		first, last := &leaf.Spans[0], &leaf.Spans[n-1]
+		first.Text = strings.TrimLeft(first.Text, " \n")
+		last.Text = strings.TrimRight(last.Text, " \n")
 	}
 }
 

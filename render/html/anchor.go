@@ -228,9 +228,6 @@ func (b *builder) box(f *frame) {
 		return
 	}
 	b.last.Boxed = true
-	if strings.Contains(b.last.Text(), "\n") {
-		return
-	}
 	if first := &b.last.Spans[0]; !b.wide() || labelled(&first.Style) || first.Link > 0 && first.Link == b.roomy {
 		b.press(f)
 	}

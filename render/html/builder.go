@@ -89,9 +89,6 @@ func (b *builder) open(n *html.Node) {
 	if f.style.Inlined || b.floats(&f) || parent.made != nil && (parent.style.Display == css.FlexRow || parent.style.Display == css.Grid) {
 		b.openItsCell(&f)
 	}
-	if parent.style.Spaced {
-		b.para.space = true
-	}
 	f.flow = b.flows(&f)
 	if f.flow {
 		b.para.flush()
@@ -150,20 +147,9 @@ func (b *builder) flows(f *frame) bool {
 	case css.InlineBlock:
 		// A column beside others rather than a word in a line.
 		return f.node.DataAtom != atom.A && f.node.DataAtom != atom.Span && s.Width.Unit == 'p' && s.Width.Value >= 100 ||
-			f.node.DataAtom == atom.Div && (s.Width.Unit == '%' || stacked(f.node)) || b.besideCell(b.top())
+			f.node.DataAtom == atom.Div && s.Width.Unit == '%' || b.besideCell(b.top())
 	}
 	return true
-}
-
-// stacked reports whether an element has blocks one below the other.
-func stacked(n *html.Node) bool {
-	blocks := 0
-	for c := range n.ChildNodes() {
-		if c.DataAtom == atom.P || c.DataAtom == atom.Div || headingLevel(c) > 0 {
-			blocks++
-		}
-	}
-	return blocks > 1
 }
 
 // besideCell reports whether a cell is before what comes next in an element, on the same line.

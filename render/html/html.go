@@ -33,10 +33,7 @@ func Read(source string) *doc.Document {
 // styles reads the style elements, which apply to the whole message wherever they are.
 func (b *builder) styles(root *html.Node) {
 	for n := range root.Descendants() {
-		if n.Type != html.TextNode || n.Parent.DataAtom != atom.Style {
-			continue
-		}
-		if _, ok := attr(n.Parent, "amp4email-boilerplate"); !ok { // which hides the body until a script shows it
+		if n.Type == html.TextNode && n.Parent.DataAtom == atom.Style {
 			b.cascade.Add(n.Data)
 		}
 	}
@@ -50,9 +47,6 @@ func (b *builder) walk(n *html.Node) {
 		shorten(n)
 		if n.DataAtom == atom.Script {
 			b.doc.Scripts++
-		}
-		if n.Data == "amp-img" {
-			n.DataAtom = atom.Img
 		}
 		b.open(n)
 		defer b.close()

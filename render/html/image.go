@@ -91,9 +91,6 @@ func (b *builder) image(f *frame) {
 		return
 	}
 	if im.Spacer && im.Alt == "" {
-		if im.Height > 3 {
-			b.space += float32(min(im.Height, 100))
-		}
 		return
 	}
 	b.anchor.image = n

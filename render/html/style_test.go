@@ -211,7 +211,6 @@ func TestBoxesWithinALine(t *testing.T) {
 	checkBlocks(t, map[string]struct{ html, want string }{
 		"a paragraph in each": {`<div>` + box + `<p>Paid</p></div><p style="display:inline-block;margin:0 8px">:</p>` + box + `<p>Sent</p></div></div>`, "p(Paid : Sent)"},
 		"an image in each":    {`<div><a href="https://facebook.com/a" style="display:inline-block;margin:0 8px"><img src="a.png" alt="Facebook" width=24 height=24 style="display:block"></a><a href="https://x.com/a" style="display:inline-block;margin:0 8px"><img src="b.png" alt="X" width=24 height=24 style="display:block"></a></div>`, "p([Facebook]1 · [X]2)"},
-		"two lines in each":   {`<div>` + box + `<p>12</p><p>Days</p></div><p style="display:inline-block;margin:0 8px">:</p>` + box + `<p>07</p><p>Hours</p></div></div>`, "table(row(cell(p(12) p(Days)) cell(p(:)) cell(p(07) p(Hours))))"},
 		"one alone":           {`<p>Left:</p>` + box + `<p>12</p><p>Days</p></div>`, "p(Left:) p(12) p(Days)"},
 		"in a sentence":       {`Starts in <span style="display:inline-block">12 days</span>, at noon`, "p(Starts in 12 days, at noon)"},
 	})

@@ -171,7 +171,6 @@ func (s *Style) setDisplay(v string) {
 	s.Display = Block
 	keyword(&s.Display, displays, v)
 	s.Inlined = v == "inline-table"
-	s.Spaced = v == "inline-flex" || v == "inline-grid"
 }
 
 // maxTracks bounds the columns of a grid.

@@ -74,7 +74,6 @@ type Style struct {
 	Inherited
 	Display       Display
 	Inlined       bool // a table inline with others
-	Spaced        bool // inline-flex or inline-grid: its children are words of their own
 	Tracks        int  // columns of a grid; 0 if unknown
 	Span          int  // columns of a grid that it spans
 	OwnBackground bool // it has a background other than its parent's
