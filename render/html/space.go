@@ -95,14 +95,7 @@ func (b *builder) alignBox(f *frame) {
 	}
 	around := &b.frames[len(b.frames)-2]
 	at, width := f.style.BoxAlign, width(&f.style)
-	if at == doc.Start {
-		at = around.style.Content
-	}
 	switch {
-	case f.style.Display == css.FlexRow:
-		if at = f.style.Content; at != doc.Start {
-			one.Align = at
-		}
 	case width.Px > 0:
 		if room := b.room(around); width.Px < narrowBox*room {
 			one.Align = at
@@ -111,7 +104,7 @@ func (b *builder) alignBox(f *frame) {
 		if width.Percent < narrowBox*100 {
 			one.Align = at
 		}
-	case f.style.Display == css.Table || around.style.Content != doc.Start: // as wide as its content
+	case f.style.Display == css.Table: // as wide as its content
 		if room := b.room(around); short(one, narrowBox*room) {
 			one.Align = at
 		}

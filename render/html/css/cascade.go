@@ -11,8 +11,7 @@ type Cascade struct {
 	inline map[string][]decl
 	found  []int32  // the rules for an element, and the declarations
 	decls  [][]decl // of these and of its style attribute
-	vars   variables
-	style  Style // the one being computed
+	style  Style    // the one being computed
 }
 
 // maxInline bounds how many different style attributes are cached.
@@ -38,15 +37,12 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 		c.decls = append(c.decls, c.sheet.rules[i].decls)
 	}
 	c.decls = append(c.decls, c.inlineDecls(n))
-	for _, decls := range c.decls {
-		c.vars.declare(s, decls)
-	}
 	important := false
 	for _, decls := range c.decls {
-		important = c.apply(s, decls, false) || important
+		important = s.apply(decls, false) || important
 	}
 	for i := 0; important && i < len(c.decls); i++ {
-		c.apply(s, c.decls[i], true)
+		s.apply(c.decls[i], true)
 	}
 	if s.Width.Unit == '%' && s.maxWidth.IsSet() && s.maxWidth.Px(s.Size, 640) < s.Width.Px(s.Size, 640) {
 		s.Width = s.maxWidth
@@ -83,20 +79,13 @@ func (c *Cascade) inlineDecls(n *html.Node) []decl {
 
 // apply sets the important declarations, or the others, and reports whether there are important
 // ones.
-func (c *Cascade) apply(s *Style, decls []decl, important bool) (more bool) {
+func (s *Style) apply(decls []decl, important bool) (more bool) {
 	for i := range decls {
 		d := &decls[i]
-		if d.important != important {
-			more = more || d.important
-			continue
+		if d.important == important {
+			d.set(s, d.value)
 		}
-		value, ok := d.value, d.set != nil
-		if ok && d.varies {
-			value, ok = c.vars.replace(value, s.vars)
-		}
-		if ok {
-			d.set(s, value)
-		}
+		more = more || d.important
 	}
 	return more
 }

@@ -7,53 +7,34 @@ import (
 
 // decl is a declaration of a property; its value is in lower case.
 type decl struct {
-	set       setter // nil for a custom property: its value is its name, a colon and its value
+	set       setter
 	important bool
-	varies    bool // its value refers to custom properties
 	value     string
 }
 
 // maxDecls bounds the declarations in one rule or style attribute.
 const maxDecls = 200
 
-// parseDecls parses the declarations of a rule or a style attribute. It returns custom properties
-// first, since the others may refer to them.
+// parseDecls parses the declarations of a rule or a style attribute.
 func parseDecls(s string) []decl {
-	var decls, custom []decl
-	for s != "" && len(decls)+len(custom) < maxDecls {
+	var decls []decl
+	for s != "" && len(decls) < maxDecls {
 		var one string
 		one, s = cutDecl(s)
 		name, value, ok := strings.Cut(one, ":")
-		if !ok {
-			continue
-		}
-		name = strings.TrimSpace(name)
-		set := properties[name]
-		if set == nil {
-			name = strings.ToLower(name)
-			set = properties[name]
-		}
-		variable := strings.HasPrefix(name, "--")
-		if set == nil && !variable {
+		set := properties[strings.ToLower(strings.TrimSpace(name))]
+		if set == nil || !ok {
 			continue
 		}
 		value = strings.ToLower(strings.TrimSpace(value))
-		d := decl{set: set, value: value, varies: strings.Contains(value, "var(")}
+		d := decl{set: set, value: value}
 		if i := strings.LastIndexByte(value, '!'); i >= 0 {
 			d.important = strings.TrimSpace(value[i+1:]) == "important"
 			d.value = strings.TrimSpace(value[:i])
 		}
-		if variable {
-			d.value = name + ":" + d.value
-			custom = append(custom, d)
-		} else {
-			decls = append(decls, d)
-		}
+		decls = append(decls, d)
 	}
-	if custom == nil {
-		return decls
-	}
-	return append(custom, decls...)
+	return decls
 }
 
 // find returns the index of the first of some characters that is outside quotes and brackets, or the
@@ -127,73 +108,4 @@ func fourSides(v string) (sides [4]string, ok bool) {
 		sides[Left] = sides[Right]
 	}
 	return sides, n > 0
-}
-
-// variable is a CSS custom property, such as --accent, in scope for an element and its children.
-type variable struct {
-	name, value string
-	outer       *variable // the one declared before
-}
-
-// Bounds on custom properties. Real messages stay far below them.
-const (
-	maxVariables    = 2_000     // declared in a message
-	maxLookups      = 1_000_000 // variables inspected in the whole message
-	maxReplaced     = 32        // variables in one value, including those in their values
-	maxReplacedText = 1_000     // bytes of a value after replacement
-)
-
-// variables counts the work for custom properties so far.
-type variables struct {
-	declared, lookups int
-}
-
-// declare adds the custom properties of a rule or a style attribute, which come first in decls.
-func (c *variables) declare(s *Style, decls []decl) {
-	for i := range decls {
-		if decls[i].set != nil {
-			return
-		}
-		if c.declared++; c.declared > maxVariables {
-			return
-		}
-		name, value, _ := strings.Cut(decls[i].value, ":")
-		s.vars = &variable{name, value, s.vars}
-	}
-}
-
-// replace replaces references to custom properties by their values, or by the fallbacks given. It
-// reports whether that makes a value.
-func (c *variables) replace(value string, known *variable) (string, bool) {
-	for range maxReplaced {
-		start := strings.Index(value, "var(")
-		if start < 0 {
-			return value, true
-		}
-		rest := value[start+len("var("):]
-		end, _ := find(rest, ")")
-		if end == len(rest) {
-			return "", false
-		}
-		name, with, otherwise := strings.Cut(rest[:end], ",")
-		if found, ok := c.lookUp(strings.TrimSpace(name), known); ok {
-			with = found
-		} else if !otherwise {
-			return "", false
-		}
-		value = value[:start] + strings.TrimSpace(with) + rest[end+1:]
-		if len(value) > maxReplacedText {
-			return "", false
-		}
-	}
-	return "", false
-}
-
-func (c *variables) lookUp(name string, known *variable) (string, bool) {
-	for ; known != nil && c.lookups < maxLookups; known = known.outer {
-		if c.lookups++; known.name == name {
-			return known.value, true
-		}
-	}
-	return "", false
 }

@@ -43,7 +43,6 @@ var properties = map[string]setter{
 	"background":            (*Style).setBackground,
 	"background-color":      (*Style).setBackground,
 	"background-image":      (*Style).setBackground,
-	"background-clip":       func(s *Style, v string) { s.inText = v == "text" },
 	"text-align":            (*Style).setAlign,
 	"text-decoration":       (*Style).setDecoration,
 	"text-decoration-line":  (*Style).setDecoration,
@@ -57,8 +56,6 @@ var properties = map[string]setter{
 	"vertical-align":        (*Style).setVerticalAlign,
 	"flex-direction":        (*Style).setFlexDirection,
 	"flex-flow":             (*Style).setFlexDirection,
-	"justify-content":       func(s *Style, v string) { s.justify = packed[v] },
-	"align-items":           func(s *Style, v string) { s.across = packed[v] },
 	"grid-template-columns": func(s *Style, v string) { s.Tracks = countTracks(v) },
 	"grid-column":           func(s *Style, v string) { s.Span = spanned(v) },
 }
@@ -91,10 +88,6 @@ var (
 	weights    = map[string]bool{"bold": true, "bolder": true, "normal": false, "lighter": false}
 	markers    = []string{"none", "disc", "circle", "square", "decimal", "decimal-leading-zero", "lower-alpha", "lower-latin",
 		"upper-alpha", "upper-latin", "lower-roman", "upper-roman"}
-	packed = map[string]doc.Align{ // where a flex box puts its content
-		"center": doc.Center, "space-around": doc.Center, "space-evenly": doc.Center, "safe center": doc.Center,
-		"end": doc.End, "flex-end": doc.End, "right": doc.End,
-	}
 )
 
 // keyword sets a field to what a keyword stands for; others change nothing.
@@ -116,7 +109,7 @@ func (s *Style) setOverflow(v string) {
 
 func (s *Style) setFlexDirection(v string) {
 	if s.Display == FlexRow && strings.HasPrefix(v, "column") {
-		s.Display, s.column = Block, true
+		s.Display = Block
 	}
 }
 
@@ -358,11 +351,8 @@ func setLength(l *Length, v string) {
 	}
 }
 
-// position decides where the box stands, and the boxes in a flex box.
+// position decides where the box stands.
 func (s *Style) position() {
-	if s.inText {
-		s.Background, s.OnImage, s.OwnBackground = s.parent.Background, s.parent.OnImage, false
-	}
 	switch {
 	case s.Margin[Left].Unit == 'a' && s.Margin[Right].Unit == 'a':
 		s.BoxAlign = doc.Center
@@ -370,12 +360,6 @@ func (s *Style) position() {
 		s.BoxAlign = doc.End
 	default:
 		s.BoxAlign = s.parent.Blocks
-	}
-	switch {
-	case s.Display == FlexRow:
-		s.Content = s.justify
-	case s.column:
-		s.Content = s.across
 	}
 }
 

@@ -91,9 +91,6 @@ func (s *sheet) read(css string, around int) {
 
 // stripComments removes CSS comments, and the HTML comment marks around CSS in old messages.
 func stripComments(css string) string {
-	if !strings.Contains(css, "/*") && !strings.Contains(css, "<!--") && !strings.Contains(css, "-->") {
-		return css
-	}
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(css, "/*")
@@ -352,9 +349,6 @@ const screenWidth = 1000
 // Unknown queries do not.
 func applies(prelude string) bool {
 	prelude = strings.ToLower(prelude)
-	if strings.HasPrefix(prelude, "@layer") {
-		return true
-	}
 	list, ok := strings.CutPrefix(prelude, "@media")
 	if !ok {
 		return false

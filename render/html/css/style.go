@@ -65,8 +65,7 @@ type Inherited struct {
 	Marker     string    // list-style-type
 	Hidden     string    // why the content is invisible; "" if it is visible
 
-	clear bool      // the colour is transparent
-	vars  *variable // the last custom property declared
+	clear bool // the colour is transparent
 }
 
 // Style is the computed style of an element.
@@ -86,7 +85,6 @@ type Style struct {
 	NoBorder      bool       // border: none is declared
 	Float         bool       // beside what follows
 	BoxAlign      doc.Align  // where it stands if what it is in is wider
-	Content       doc.Align  // where the boxes of a flex box stand
 	VAlign        doc.VAlign // of a cell
 	Width, Height Length
 	Margin        [4]Length // Top, Right, Bottom, Left
@@ -96,10 +94,6 @@ type Style struct {
 	parent     *Inherited // only while it is computed
 	overflow   bool       // overflow is hidden
 	absolute   bool
-	justify    doc.Align // justify-content
-	across     doc.Align // align-items
-	column     bool      // a flex box whose boxes stand below one another
-	inText     bool      // its background is only seen through its letters
 	opacity    float32
 	maxHeight  Length
 	maxWidth   Length

@@ -1,7 +1,6 @@
 package css
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -99,7 +98,7 @@ func parseColor(s string) (rgba, bool) {
 		return rgba{}, true
 	case s[0] == '#':
 		return hexColor(s[1:])
-	case strings.HasPrefix(s, "rgb"), strings.HasPrefix(s, "hsl"):
+	case strings.HasPrefix(s, "rgb"):
 		return funcColor(s)
 	case s == "rebeccapurple": // the one name of CSS Color 4 that SVG lacks
 		return rgba{0x66, 0x33, 0x99, 1}, true
@@ -139,9 +138,9 @@ func hexColor(s string) (rgba, bool) {
 	return rgba{}, false
 }
 
-// funcColor parses rgb(), rgba(), hsl() and hsla().
+// funcColor parses rgb() and rgba().
 func funcColor(s string) (rgba, bool) {
-	name, args, ok := strings.Cut(s, "(")
+	_, args, ok := strings.Cut(s, "(")
 	args, _, closed := strings.Cut(args, ")")
 	if !ok || !closed {
 		return rgba{}, false
@@ -154,45 +153,23 @@ func funcColor(s string) (rgba, bool) {
 	v[3] = 1
 	for i, f := range fields {
 		number, percent := strings.CutSuffix(f, "%")
-		number = strings.TrimSuffix(number, "deg")
 		n, err := strconv.ParseFloat(number, 32)
 		if err != nil {
 			return rgba{}, false
 		}
 		v[i] = float32(n)
 		switch {
-		case percent && i == 3, percent && name[0] == 'h':
+		case percent && i == 3:
 			v[i] /= 100
 		case percent:
 			v[i] *= 2.55
 		}
 	}
 	v[3] = min(max(v[3], 0), 1)
-	if name[0] == 'h' {
-		r, g, b := hsl(v[0], v[1], v[2])
-		return rgba{r, g, b, v[3]}, true
-	}
 	return rgba{channel(v[0]), channel(v[1]), channel(v[2]), v[3]}, true
 }
 
 func channel(v float32) uint8 { return uint8(min(max(v, 0), 255) + 0.5) }
-
-func hsl(h, s, l float32) (r, g, b uint8) {
-	s, l = min(max(s, 0), 1), min(max(l, 0), 1)
-	a := s * min(l, 1-l)
-	turn := float32(math.Mod(float64(h), 360)) // degrees
-	if turn < 0 {
-		turn += 360
-	}
-	f := func(n float32) uint8 {
-		k := n + turn/30
-		if k >= 12 {
-			k -= 12
-		}
-		return channel(255 * (l - a*max(-1, min(k-3, 9-k, 1))))
-	}
-	return f(0), f(8), f(4)
-}
 
 // line is the border on one side of a box.
 type line struct {
