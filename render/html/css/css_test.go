@@ -13,8 +13,8 @@ func TestColors(t *testing.T) {
 	for s, want := range map[string]string{
 		"#abc": "aabbcc", "#aabbcc": "aabbcc", "#abcd": "aabbcc/.87", "#aabbcc80": "aabbcc/.50", "red": "ff0000", "rebeccapurple": "663399",
 		"rgb(1,2,3)": "010203", "rgb(1 2 3)": "010203", "rgb(100%, 0%, 50%)": "ff0080", "rgba(1,2,3,.5)": "010203/.50", "rgb(1 2 3 / 50%)": "010203/.50",
-		"rgb(300,-5,0)": "ff0000", "transparent":   "000000/.00",
-		"":              "", "#ab": "", "#xyzxyz": "", "rgb(1,2)": "", "rgb(1,2,3": "", "rgb(a,b,c)": "", "var(--x)": "", "nocolor": "", "#12345678901234567": "",
+		"rgb(300,-5,0)": "ff0000", "transparent": "000000/.00",
+		"": "", "#ab": "", "#xyzxyz": "", "rgb(1,2)": "", "rgb(1,2,3": "", "rgb(a,b,c)": "", "var(--x)": "", "nocolor": "", "#12345678901234567": "",
 	} {
 		got := ""
 		if c, ok := parseColor(s); ok {
