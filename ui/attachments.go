@@ -34,8 +34,7 @@ func (a *app) attachments() tea.Cmd {
 		return a.request(a.session().SaveAttachments(m, files, a.host.Downloads))
 	}}
 	for _, i := range files {
-		at := m.Attachments[i]
-		menu.Choices = append(menu.Choices, dialog.Choice{ID: strconv.Itoa(i), Title: attachmentName(m, i), Aside: render.Bytes(at.Size)})
+		menu.Choices = append(menu.Choices, dialog.Choice{ID: strconv.Itoa(i), Title: attachmentName(m, i), Aside: render.Bytes(m.Attachments[i].Size)})
 	}
 	menu.Choices = append(menu.Choices, dialog.Choice{ID: "all", Title: fmt.Sprintf("Save all %d", len(files)), Aside: host.ShortPath(a.host.Downloads)})
 	return a.show(dialog.NewMenu(menu))

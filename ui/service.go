@@ -162,11 +162,6 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		return session.FreeMemory(m.Message)
 	case session.Read:
 		return a.onRead(m.Do, m.Err)
-	case session.Saved:
-		if m.Err == nil && m.Count < m.Total {
-			return a.request(m.Next())
-		}
-		a.report(m.Outcome())
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/dustin/go-humanize/english"
 
 	"mayfly/api"
 	"mayfly/internal/message"
@@ -214,60 +215,34 @@ func (s *Session) SendOn(inboxID, id, to string) Request {
 	}}
 }
 
-// Saved is the progress of saving attachments.
-type Saved struct {
-	origin
-	Count int // saved so far
-	Total int
-	Err   error
-
-	message *message.Message
-	files   []int // indexes of its attachments
-	dir     string
-	last    message.Saved
-	before  int // how many were there already
-}
-
-// SaveAttachments saves the first of several attachments of a message, by index; [Saved.Next] goes on.
+// SaveAttachments saves attachments of a message, by index.
 func (s *Session) SaveAttachments(m *message.Message, files []int, dir string) Request {
-	return Saved{origin: origin{s}, message: m, files: files, dir: dir, Total: len(files)}.Next()
-}
-
-// Next saves the next attachment.
-func (v Saved) Next() Request {
-	r := v.session.ask(fmt.Sprintf("saving %d attachments", v.Total), func(ctx context.Context) tea.Msg {
-		file := v.files[v.Count]
-		content, err := v.message.AttachmentContent(ctx, v.session.Client, file)
-		if err == nil {
-			v.last, err = v.message.SaveAttachment(v.dir, file, content)
-		}
-		if v.last.Before {
-			v.before++
-		}
-		v.Count, v.Err = v.Count+1, err
-		return v
-	})
-	if v.Total == 1 {
-		r.What = "saving the attachment"
-	} else {
-		r.Done, r.Total = v.Count, v.Total
-	}
-	return r
-}
-
-// Outcome says what was saved, and where.
-func (v Saved) Outcome() host.Done {
-	switch {
-	case v.Err != nil:
-		return host.Done{Err: v.Err}
-	case v.Total == 1:
-		return savedFile(v.last)
-	case v.before == v.Total:
-		return host.Done{Text: fmt.Sprintf("already there: %d files in %s", v.Total, host.ShortPath(v.dir))}
-	case v.before > 0:
-		return host.Done{Text: fmt.Sprintf("saved %d of %d files in %s, the rest was there", v.Total-v.before, v.Total, host.ShortPath(v.dir))}
-	}
-	return host.Done{Text: fmt.Sprintf("saved %d files in %s", v.Count, host.ShortPath(v.dir))}
+	return Request{What: "saving " + english.Plural(len(files), "attachment", ""), Start: func() tea.Cmd {
+		return s.request(time.Duration(len(files))*requestTimeout, func(ctx context.Context) tea.Msg {
+			var file message.Saved
+			before := 0
+			for _, i := range files {
+				content, err := m.AttachmentContent(ctx, s.Client, i)
+				if err == nil {
+					file, err = m.SaveAttachment(dir, i, content)
+				}
+				if err != nil {
+					return host.Done{Err: err}
+				}
+				if file.Before {
+					before++
+				}
+			}
+			if len(files) == 1 {
+				return savedFile(file)
+			}
+			text := "saved " + english.Plural(len(files)-before, "file", "") + " in " + host.ShortPath(dir)
+			if before > 0 {
+				text += fmt.Sprintf(", %d already there", before)
+			}
+			return host.Done{Text: text}
+		})
+	}}
 }
 
 // ReadAttachment fetches an attachment. Prepare is called with its content in the command; what it returns is for the
