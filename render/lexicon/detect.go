@@ -2,6 +2,8 @@ package lexicon
 
 import (
 	"cmp"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -19,42 +21,20 @@ type catalogue struct {
 
 var load = sync.OnceValue(func() *catalogue {
 	c := &catalogue{words: newTrie()}
-	entries, err := assets.Lexicons.ReadDir(directory)
-	if err != nil {
-		return c
-	}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".txt")
-		if !ok || len(c.languages) == 255 {
-			continue
-		}
-		source, err := read(e.Name())
-		if err != nil {
-			continue
-		}
-		c.add(&Language{Name: name, source: source})
+	files, _ := fs.Glob(assets.Lexicons, "lexicons/*.txt") // the files are in the program
+	for _, file := range files {
+		source, _ := assets.Lexicons.ReadFile(file)
+		c.add(&Language{Name: strings.TrimSuffix(path.Base(file), ".txt"), source: string(source)})
 	}
 	return c
 })
 
 func (c *catalogue) add(l *Language) {
-	index := Class(len(c.languages))
-	mode := wholeWords
-	for line := range strings.Lines(l.source) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if key == "match" && strings.TrimSpace(value) == "part" {
-			mode = parts
-		}
-		if key != "function" {
-			continue
-		}
-		for phrase := range strings.SplitSeq(value, ",") {
-			p := compile(phrase, mode)
-			c.words.add(p, index)
-			for _, r := range p.bytes {
-				if s := script(r); s >= 0 {
-					l.scripts |= 1 << s
-				}
+	for _, p := range l.patterns(true) {
+		c.words.add(p, Class(len(c.languages)))
+		for _, r := range p.bytes {
+			if s := script(r); s >= 0 {
+				l.scripts |= 1 << s
 			}
 		}
 	}

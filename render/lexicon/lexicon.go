@@ -9,12 +9,11 @@
 package lexicon
 
 import (
-	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"mayfly/assets"
 )
 
 // Class is what a phrase says about a message, or about what is beside it.
@@ -46,21 +45,13 @@ const (
 	function              // most common words, which identify a language
 )
 
-var names = map[string]Class{
-	"strong": Strong, "code": Code, "notcode": NotCode, "label": Label, "unit": Unit, "expiry": Expiry,
-	"confirm": Confirm, "login": Login, "reset": Reset, "invite": Invite, "unlock": Unlock, "change": Change,
-	"delete": Delete, "click": Click, "copy": Copy, "footer": Footer, "commerce": Commerce, "notice": Notice, "meeting": Meeting, "refuse": Refuse, "password": Password,
-	"ifnot": IfNot, "function": function,
+var names = [...]string{
+	Strong: "strong", Code: "code", NotCode: "notcode", Label: "label", Unit: "unit", Expiry: "expiry", Confirm: "confirm", Login: "login",
+	Reset: "reset", Invite: "invite", Unlock: "unlock", Change: "change", Delete: "delete", Click: "click", Copy: "copy", Footer: "footer",
+	Commerce: "commerce", Notice: "notice", IfNot: "ifnot", Meeting: "meeting", Refuse: "refuse", Password: "password", function: "function",
 }
 
-func (c Class) String() string {
-	for name, class := range names {
-		if class == c {
-			return name
-		}
-	}
-	return fmt.Sprint("class ", uint8(c))
-}
+func (c Class) String() string { return names[c] }
 
 // Hit is a phrase found in a folded text.
 type Hit struct {
@@ -86,32 +77,32 @@ func (l *Language) Scan(t Text, yield func(Hit) bool) {
 
 func (l *Language) load() {
 	l.trie = newTrie()
-	mode := wholeWords
-	for line := range strings.Lines(l.source) {
-		key, value, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if !ok || strings.HasPrefix(key, "#") {
-			continue
-		}
-		if key == "match" {
-			mode = modes[strings.TrimSpace(value)]
-			continue
-		}
-		class, ok := names[key]
-		if !ok || class == function {
-			continue
-		}
-		for phrase := range strings.SplitSeq(value, ",") {
-			l.trie.add(compile(phrase, mode), class)
-		}
+	for class, p := range l.patterns(false) {
+		l.trie.add(p, class)
 	}
 }
 
-// directory is that of the lexicons within the assets.
-const directory = "lexicons"
-
-func read(file string) (string, error) {
-	b, err := assets.Lexicons.ReadFile(directory + "/" + file)
-	return string(b), err
+// patterns yields the phrases of a lexicon with their classes: the function words, which are whole words or
+// parts, or all others.
+func (l *Language) patterns(functions bool) iter.Seq2[Class, pattern] {
+	return func(yield func(Class, pattern) bool) {
+		mode := wholeWords
+		for line := range strings.Lines(l.source) {
+			key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+			if key == "match" && !(functions && strings.TrimSpace(value) == "stem") {
+				mode = modes[strings.TrimSpace(value)]
+			}
+			class := slices.Index(names[:], key)
+			if class < 0 || (Class(class) == function) != functions {
+				continue
+			}
+			for phrase := range strings.SplitSeq(value, ",") {
+				if !yield(Class(class), compile(phrase, mode)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 type mode uint8

@@ -3,7 +3,6 @@ package text
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"mayfly/internal/clean"
@@ -120,9 +119,9 @@ func marker(s string) string {
 	return s[:digits+1]
 }
 
-// preformatted reports whether the spaces in lines matter: tables, diffs, code, drawings.
+// preformatted reports whether the spaces in lines matter: tables, diffs, code.
 func preformatted(lines []line) bool {
-	columns, drawn, diff, indented, signs := 0, 0, 0, 0, 0
+	columns, drawn, diff, indented := 0, 0, 0, 0
 	for _, l := range lines {
 		text := strings.TrimLeft(l.text, " ")
 		if strings.Contains(text, "   ") {
@@ -137,26 +136,9 @@ func preformatted(lines []line) bool {
 		if len(l.text)-len(text) >= 4 {
 			indented++
 		}
-		if strings.Contains(strings.TrimRight(l.text, " "), " ") && drawing(text) {
-			signs++
-		}
 	}
 	n := len(lines)
-	return n >= 2 && (signs*3 >= n*2 || columns*2 >= n || drawn*2 >= n || indented == n && marker(lines[0].text) == "") || diff > 0 && n >= 3
-}
-
-// drawing reports whether a line consists of signs rather than words: ASCII art.
-func drawing(s string) bool {
-	signs, letters := 0, 0
-	for _, r := range s {
-		switch {
-		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			letters++
-		case r < utf8.RuneSelf && r != ' ' && !strings.ContainsRune(".,:;!?", r):
-			signs++
-		}
-	}
-	return signs >= 2 && signs > 2*letters
+	return n >= 2 && (columns*2 >= n || drawn*2 >= n || indented == n && marker(lines[0].text) == "") || diff > 0 && n >= 3
 }
 
 // proseWidth is the least width at which lines count as wrapped by the sender's program.

@@ -64,7 +64,6 @@ func TestRead(t *testing.T) {
 		"a drawn table":           {"+---+---+\n| a | b |\n+---+---+", Options{}, "pre(+---+---+\n| a | b |\n+---+---+)"},
 		"a diff":                  {"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b", Options{}, "pre(--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b)"},
 		"set in":                  {"    a\n      b", Options{}, "pre(    a\n      b)"},
-		"a drawing":               {"   /\\_/\\\n  ( o.o )\n   > ^ <", Options{}, "pre(   /\\_/\\\n  ( o.o )\n   > ^ <)"},
 		"tabs":                    {"a\tb\nlonger\tc", Options{}, "pre(a       b\nlonger  c)"},
 		"a URL":                   {"see https://a.example/b, ok", Options{}, "p(see [https://a.example/b]1, ok)"},
 		"a host":                  {"www.a.example", Options{}, "p([www.a.example]1)"},
