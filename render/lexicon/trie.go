@@ -9,27 +9,7 @@ type trie struct {
 	ends  []end
 	root  [256]int32 // children of the root by byte, 0 for none
 	inner [256]bool  // bytes that begin a pattern which may start within a word
-	heads [256]heads // what follows the first byte of patterns, by which most searches end early
 }
-
-// heads has a bit for the second and third byte of patterns; several share one.
-type heads [32]byte
-
-func (h *heads) add(rest string) {
-	if rest == "" || rest[0] <= anyWord {
-		for i := range h {
-			h[i] = 0xFF
-		}
-		return
-	}
-	if len(rest) == 1 || rest[1] <= anyWord {
-		h[rest[0]&31] = 0xFF
-		return
-	}
-	h[rest[0]&31] |= 1 << (rest[1] & 7)
-}
-
-func (h *heads) has(a, b byte) bool { return h[a&31]&(1<<(b&7)) != 0 }
 
 type node struct {
 	child, next int32 // first child, next sibling; 0 for none
@@ -57,7 +37,6 @@ func (t *trie) add(p pattern, c Class) {
 		t.root[p.bytes[0]] = at
 	}
 	t.inner[p.bytes[0]] = t.inner[p.bytes[0]] || p.openStart
-	t.heads[p.bytes[0]].add(p.bytes[1:])
 	for i := 1; i < len(p.bytes); i++ {
 		next := t.child(at, p.bytes[i])
 		if next == 0 {
@@ -92,7 +71,7 @@ func (t *trie) scan(s string, yield func(Hit) bool) {
 			continue
 		}
 		at := t.root[s[i]]
-		if at == 0 || i+2 < len(s) && !t.heads[s[i]].has(s[i+1], s[i+2]) {
+		if at == 0 {
 			continue
 		}
 		if m.atWord = boundary(s, i); m.atWord || t.inner[s[i]] {
