@@ -70,13 +70,11 @@ func one(all []scored[*code]) []scored[*code] {
 			best[key] = s
 		}
 	}
-	return slices.AppendSeq(make([]scored[*code], 0, len(best)), func(yield func(scored[*code]) bool) {
-		for _, key := range slices.Sorted(maps.Keys(best)) {
-			if !yield(best[key]) {
-				return
-			}
-		}
-	})
+	kept := make([]scored[*code], 0, len(best))
+	for _, key := range slices.Sorted(maps.Keys(best)) {
+		kept = append(kept, best[key])
+	}
+	return kept
 }
 
 // codeCandidates returns the candidates of the bodies, and those that are only in the subject or

@@ -228,7 +228,6 @@ var linkModel = model[*link]{
 	when("its path asks", 0.5, 2.09, func(l *link) bool {
 		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.asked() == 0 && !l.target.footer
 	}).about(func(l *link) string { return l.target.asks.String() }),
-	when("asks by its path and carries a secret", 1, 0.00, func(l *link) bool { return l.target.forRequest() }),
 	when("the only link, asks by its path and carries a secret", 2.2, 2.29, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
 	when("asks nothing by its path, and carries nothing", -2, -2.57, func(l *link) bool { return !l.target.made() && !l.target.root }),
 	when("leads to a front page", -3, -2.81, func(l *link) bool { return l.target.root }),

@@ -121,7 +121,7 @@ func (t *target) word(piece string) {
 		return
 	}
 	lower := strings.ToLower(piece)
-	whole := squeeze(lower)
+	whole := separators.Replace(lower)
 	t.asks |= asked(whole)
 	t.footer = t.footer || footerWords[whole]
 	t.refuse = t.refuse || refuseWords[whole]
@@ -135,18 +135,8 @@ func (t *target) word(piece string) {
 	}
 }
 
-// squeeze removes the separators between the words of a name.
-func squeeze(s string) string {
-	if !strings.ContainsAny(s, "-_[]") {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("-_[]", r) {
-			return -1
-		}
-		return r
-	}, s)
-}
+// separators are removed between the words of a name.
+var separators = strings.NewReplacer("-", "", "_", "", "[", "", "]", "")
 
 func (t *target) parameters(query string) {
 	campaign, others := 0, 0
@@ -158,9 +148,9 @@ func (t *target) parameters(query string) {
 			continue
 		}
 		others++
-		t.token = t.token || secretNames[squeeze(name)] && len(value) >= 4 || secret(value)
+		t.token = t.token || secretNames[separators.Replace(name)] && len(value) >= 4 || secret(value)
 		t.opaque = t.opaque || short(value)
-		t.asks |= asked(squeeze(name))
+		t.asks |= asked(separators.Replace(name))
 	}
 	t.campaign = campaign > 0 && others == 0
 	t.query = others > 0

@@ -190,7 +190,7 @@ func (b *builder) close() {
 	}
 	b.frames = b.frames[:len(b.frames)-1]
 	if f.style.Hidden != "" && b.top().style.Hidden == "" {
-		b.hidden.end()
+		b.hidden.reason = "" // what is hidden after it is a separate piece
 	}
 	if f.celled {
 		b.close()

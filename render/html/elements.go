@@ -61,11 +61,16 @@ func (b *builder) element(f *frame) {
 		b.para.word("(", f)
 	case atom.Form:
 		b.doc.Forms++
-	case atom.Body, atom.Html:
-		b.documentElement(f)
-	default:
-		b.para.space = b.para.space || isControl(f.node.DataAtom)
-		f.button = f.button || f.node.DataAtom == atom.Button
+	case atom.Html:
+		lang, _ := attr(f.node, "lang")
+		b.doc.Lang, b.doc.RTL = clean.Line(lang), f.style.RTL
+	case atom.Body:
+		b.canvas = f.style.Background
+		b.doc.RTL = b.doc.RTL || f.style.RTL
+	case atom.Button: // spaces separate it from the text around it, as other controls
+		b.para.space, f.button = true, true
+	case atom.Option, atom.Select, atom.Textarea:
+		b.para.space = true
 	}
 }
 
@@ -86,19 +91,6 @@ func (b *builder) voidElement(f *frame) bool {
 		return false
 	}
 	return true
-}
-
-// documentElement notes what an element says about the whole document.
-func (b *builder) documentElement(f *frame) {
-	switch f.node.DataAtom {
-	case atom.Body:
-		b.canvas = f.style.Background
-		b.doc.RTL = b.doc.RTL || f.style.RTL
-	case atom.Html:
-		lang, _ := attr(f.node, "lang")
-		b.doc.Lang = clean.Line(lang)
-		b.doc.RTL = f.style.RTL
-	}
 }
 
 // elementEnd handles the meaning of an element when it is closed.
@@ -341,11 +333,6 @@ func roman(n int) string {
 		}
 	}
 	return s.String()
-}
-
-// isControl reports whether spaces separate an element from the text around it.
-func isControl(a atom.Atom) bool {
-	return a == atom.Option || a == atom.Select || a == atom.Textarea || a == atom.Button
 }
 
 // input shows a control of a form, which does nothing.

@@ -112,9 +112,6 @@ func (h *hiddenText) add(b *builder, s, reason string) {
 	b.doc.Hidden = append(b.doc.Hidden, doc.Hidden{Text: s, Reason: reason, Before: b.order + 1})
 }
 
-// end closes a hidden element. Hidden text after it is a separate piece.
-func (h *hiddenText) end() { h.reason = "" }
-
 // image notes a hidden image: if it is remote, it is a tracker.
 func (h *hiddenText) image(b *builder, n *html.Node) {
 	if n.DataAtom != atom.Img {

@@ -92,7 +92,7 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 	if f.style.Display != css.TableRow {
 		t.width = width(&f.style)
 	}
-	rows := asRows(table.Children)
+	rows := within(table.Children, true, doc.Block{Kind: doc.Row}) // cells in no row
 	spanRows(rows)
 	for _, c := range rows {
 		if c.Kind == doc.Row {
@@ -159,11 +159,6 @@ func pack(cells []*doc.Block, part func(cell *doc.Block) float32) []*doc.Block {
 		row.Children = append(row.Children, c)
 	}
 	return rows
-}
-
-// asRows puts the cells of a table that are in no row into rows.
-func asRows(children []*doc.Block) []*doc.Block {
-	return within(children, true, doc.Block{Kind: doc.Row})
 }
 
 // asCells puts the children of a row that are no cells into cells.

@@ -41,9 +41,6 @@ func Fold(s string) Text {
 	return Text{Folded: string(f.out), source: f.source}
 }
 
-// fold folds a word of a lexicon.
-func fold(s string) string { return Fold(s).Folded }
-
 type folder struct {
 	out    []byte
 	source []int32

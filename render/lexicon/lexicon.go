@@ -146,7 +146,7 @@ func compile(phrase string, m mode) pattern {
 		}
 		whole := strings.HasPrefix(w, "=")
 		openStart, openEnd := strings.HasPrefix(w, "*"), strings.HasSuffix(w, "*")
-		f := strings.TrimSpace(fold(w))
+		f := strings.TrimSpace(Fold(w).Folded)
 		if f == "" {
 			continue
 		}

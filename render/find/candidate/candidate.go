@@ -24,12 +24,7 @@ func (c *Candidate) Year() bool { return c.Shape == Digits && year(c.Value) }
 
 // Key returns the value as it is compared: without separators.
 func (c *Candidate) Key() string {
-	return strings.Map(func(r rune) rune {
-		if r == '-' || r == ' ' {
-			return -1
-		}
-		return r
-	}, c.Value)
+	return strings.NewReplacer("-", "", " ", "").Replace(c.Value)
 }
 
 // In returns what looks like a code in a line of text.

@@ -57,7 +57,6 @@ func TestDeclarations(t *testing.T) {
 		" COLOR : RED !Important ;;x:y;": "color=red!",
 		"background:url(a;b);color:blue": "background=url(a;b) color=blue",
 		`font-family:"a;b";color:blue`:   `font-family="a;b" color=blue`,
-		"background:url(x;color:red":     "background=url(x color=red",
 		"color:red;color":                "color=red",
 		"unknown:1;-webkit-x:2":          "",
 		"display:none!important":         "display=none!",

@@ -18,12 +18,10 @@ const maxDecls = 200
 // parseDecls parses the declarations of a rule or a style attribute.
 func parseDecls(s string) []decl {
 	var decls []decl
-	for s != "" && len(decls) < maxDecls {
-		var one string
-		one, s = cutDecl(s)
+	for one := range split(s, ";") {
 		name, value, ok := strings.Cut(one, ":")
 		set := properties[strings.ToLower(strings.TrimSpace(name))]
-		if set == nil || !ok {
+		if set == nil || !ok || len(decls) == maxDecls {
 			continue
 		}
 		value = strings.ToLower(strings.TrimSpace(value))
@@ -38,8 +36,8 @@ func parseDecls(s string) []decl {
 }
 
 // find returns the index of the first of some characters that is outside quotes and brackets, or the
-// length of s, and whether all that is opened before is closed.
-func find(s, chars string) (at int, closed bool) {
+// length of s.
+func find(s, chars string) int {
 	quote, depth := byte(0), 0
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -48,7 +46,7 @@ func find(s, chars string) (at int, closed bool) {
 				quote = 0
 			}
 		case depth == 0 && strings.IndexByte(chars, c) >= 0:
-			return i, true
+			return i
 		case c == '"' || c == '\'':
 			quote = c
 		case c == '(' || c == '[':
@@ -57,27 +55,14 @@ func find(s, chars string) (at int, closed bool) {
 			depth = max(depth-1, 0)
 		}
 	}
-	return len(s), quote == 0 && depth == 0
-}
-
-// cutDecl cuts s at the first semicolon outside quotes and brackets.
-func cutDecl(s string) (one, rest string) {
-	i, closed := find(s, ";")
-	if i == len(s) && closed {
-		return s, ""
-	}
-	if !closed { // what is left open ends at the next semicolon: it does not swallow the rest
-		one, rest, _ = strings.Cut(s, ";")
-		return one, rest
-	}
-	return s[:i], s[i+1:]
+	return len(s)
 }
 
 // split yields what is in s between some characters that are outside quotes and brackets.
 func split(s, chars string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {
-			i, _ := find(s, chars)
+			i := find(s, chars)
 			if i > 0 && !yield(s[:i]) {
 				return
 			}

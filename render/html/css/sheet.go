@@ -172,7 +172,7 @@ func parseSelector(s string) ([]parsedStep, bool) {
 		if len(steps) == maxSteps {
 			return nil, false
 		}
-		end, _ := find(s, " \t\n\r\f>+~")
+		end := find(s, " \t\n\r\f>+~")
 		one, ok := parseCompound(s[:end])
 		if !ok {
 			return nil, false
