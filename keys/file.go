@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,21 +76,14 @@ func (f keyFile) change(do func(storedKeys)) error {
 // read returns what is in the file; without a file, none and ErrNone.
 func (f keyFile) read() (storedKeys, error) {
 	stored := storedKeys{}
-	file, err := os.Open(f.path())
+	info, err := os.Stat(f.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return stored, ErrNone
-	} else if err != nil {
-		return stored, fmt.Errorf("reading the key file: %w", err)
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return stored, fmt.Errorf("reading the key file: %w", err)
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return stored, fmt.Errorf("others may read the key file %s: run chmod 600 on it", f.path())
 	}
-	content, err := io.ReadAll(io.LimitReader(file, 1<<20))
+	content, err := os.ReadFile(f.path())
 	if err != nil {
 		return stored, fmt.Errorf("reading the key file: %w", err)
 	}

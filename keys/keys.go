@@ -9,8 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"net/url"
 	"strings"
 )
@@ -31,8 +29,8 @@ var ErrNoKeyring = errors.New("no keyring")
 
 var errNoBus = fmt.Errorf("%w: there is no session bus with a secret service", ErrNoKeyring)
 
-// Secret is an API key. No format prints it.
-type Secret struct{ reveal func() string } // a function, since fmt prints unexported fields
+// Secret is an API key. No format prints it, for it is in a function: fmt prints unexported fields.
+type Secret struct{ reveal func() string }
 
 func newSecret(key string) Secret { return Secret{func() string { return key }} }
 
@@ -53,20 +51,6 @@ func (s Secret) Last4() string {
 	}
 	return key[len(key)-4:]
 }
-
-const hidden = "(API key)"
-
-// String returns a text without the key.
-func (s Secret) String() string { return hidden }
-
-// Format prints a text without the key, for every verb.
-func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, hidden) }
-
-// MarshalText returns a text without the key.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
-
-// LogValue returns a text without the key.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
 // Key is a key and where it was found.
 type Key struct {
