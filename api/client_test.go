@@ -238,7 +238,7 @@ func TestFaults(t *testing.T) {
 		{"500 for ever", apitest.InternalError, -1, api.ErrUnavailable, 4, 1, "Internal server error (500)"},
 		{"502 for ever", apitest.BadGateway, -1, api.ErrUnavailable, 4, 1, "502 Bad Gateway"},
 		{"cut twice", apitest.Cut, 2, nil, 3, 1, ""},
-		{"cut for ever", apitest.Cut, -1, api.ErrUnavailable, 4, 1, "reset"},
+		{"cut for ever", apitest.Cut, -1, api.ErrUnavailable, 4, 1, "the connection was closed"},
 		{"truncated once", apitest.Truncated, 1, nil, 2, 1, ""},
 		{"silent for ever", apitest.Silent, -1, api.ErrUnavailable, 4, 1, "no answer in time"},
 		{"HTML", apitest.HTML, -1, api.ErrUnexpected, 1, 1, "the service answered with text/html; is the base URL right?"},

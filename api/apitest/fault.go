@@ -107,6 +107,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 			}
 		}
 	case Silent:
+		io.Copy(io.Discard, r.Body) // else net/http does not notice that the client has left
 		select {
 		case <-r.Context().Done():
 		case <-s.closed:

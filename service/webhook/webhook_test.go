@@ -269,12 +269,14 @@ func TestAnswers(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			w.WriteHeader(code)
 			_, _ = io.WriteString(w, "some")
+			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		}
 	}
 	drip := func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
 			_, _ = io.WriteString(w, ".")
+			w.(http.Flusher).Flush()
 			time.Sleep(time.Second)
 		}
 	}
@@ -306,8 +308,8 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("the statistics are %+v", st)
 				}
 				for _, request := range r.requests {
-					if request.URL.String() != "http://receiver.test/hook" {
-						t.Errorf("it requests %s", request.URL)
+					if request.Host+request.URL.Path != "receiver.test/hook" {
+						t.Errorf("it requests %s of %s", request.URL, request.Host)
 					}
 				}
 			})
