@@ -4,28 +4,22 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 
 	"mayfly/api"
 	"mayfly/internal/server"
+	"mayfly/mcp"
 	"mayfly/service"
 )
 
-// agentClients returns a function that makes the clients with which a service's own MCP server reaches its
-// REST API over loopback, for a key. It waits until start has set the service, and fails with
-// api.ErrUnauthorized if the key is not valid.
-func agentClients(scheme string) (client func(ctx context.Context, key string) (*api.Client, error), start func(*server.Server)) {
-	var running *server.Server
-	started := make(chan struct{})
+// agentHandler serves the Model Context Protocol for a service, whose REST API it reaches over loopback with the
+// key of each agent.
+func agentHandler(running *server.Server, scheme string, log *slog.Logger) http.Handler {
 	// The peer is this process, whose certificate is not for localhost.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	client = func(ctx context.Context, key string) (*api.Client, error) {
-		select {
-		case <-started:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	return mcp.Handler(func(ctx context.Context, key string) (*api.Client, error) {
 		switch _, err := running.Service().Authenticate(ctx, key); {
 		case service.ErrorCode(err) == service.Unauthorized:
 			return nil, fmt.Errorf("%w: %w", api.ErrUnauthorized, err)
@@ -33,11 +27,7 @@ func agentClients(scheme string) (client func(ctx context.Context, key string) (
 			return nil, err
 		}
 		return api.New(scheme+"://"+reachable(running.HTTPAddr()), key, api.Options{UserAgent: "mayfly-mcp/" + version(), Transport: transport, Insecure: true})
-	}
-	return client, func(s *server.Server) {
-		running = s
-		close(started)
-	}
+	}, mcp.Options{Version: version(), Log: log})
 }
 
 // reachable is the address at which a client on this machine reaches a listener.

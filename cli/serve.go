@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -21,7 +22,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"mayfly/internal/server"
-	"mayfly/mcp"
 )
 
 // shutdownTimeout is how long a service that stops waits for mail that it is receiving.
@@ -169,9 +169,8 @@ func (s *serving) run(ctx context.Context) error {
 	s.app.graceful.Store(true)
 	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not end the service
 
-	agentClient, startAgents := agentClients(s.scheme())
 	if s.mcp {
-		s.config.MCP = mcp.Handler(agentClient, mcp.Options{Version: version(), Log: log})
+		s.config.MCP = func(running *server.Server) http.Handler { return agentHandler(running, s.scheme(), log) }
 	}
 	if s.app.env.Getenv("GOGC") == "" {
 		// Ten thousand long polls take a sixth less memory; mail is accepted as fast, since it
@@ -182,7 +181,6 @@ func (s *serving) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	startAgents(running)
 	s.announce(running)
 	select {
 	case <-running.Done():
@@ -208,15 +206,14 @@ func (s *serving) scheme() string {
 func (s *serving) announce(running *server.Server) {
 	rest := s.scheme() + "://" + running.HTTPAddr()
 	if s.logFormat == "json" {
-		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "smtps", running.SMTPSAddr(), "pop3", running.POP3Addr(), "store", server.StoreName(s.config.Store))
+		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "smtps", running.Addr("SMTPS"), "pop3", running.Addr("POP3"), "store", server.StoreName(s.config.Store))
 		return
 	}
 	more := ""
-	if addr := running.SMTPSAddr(); addr != "" {
-		more += ", SMTPS on " + addr
-	}
-	if addr := running.POP3Addr(); addr != "" {
-		more += ", POP3 on " + addr
+	for _, protocol := range []string{"SMTPS", "POP3"} {
+		if addr := running.Addr(protocol); addr != "" {
+			more += ", " + protocol + " on " + addr
+		}
 	}
 	fmt.Fprintf(s.app.env.Stderr, "mayfly serves REST on %s and SMTP on %s%s, store %s\n", rest, running.SMTPAddr(), more, server.StoreName(s.config.Store))
 }

@@ -134,7 +134,7 @@ func TestSMTPS(t *testing.T) {
 	c.SMTPS = "127.0.0.1:0"
 	s := start(t, c)
 	_, in := newInbox(t, s)
-	conn, err := tls.Dial("tcp", s.SMTPSAddr(), &tls.Config{InsecureSkipVerify: true})
+	conn, err := tls.Dial("tcp", s.Addr("SMTPS"), &tls.Config{InsecureSkipVerify: true})
 	must(t, err)
 	client, err := smtp.NewClient(conn, "mx.test")
 	must(t, err)

@@ -97,9 +97,9 @@ type Config struct {
 	// Default: half of all, and with LocalOnly all.
 	MaxHTTPConnectionsPerAddress int
 
-	// MCP serves /mcp on the address of the REST API and checks the key itself. Nil: there is no
-	// such path.
-	MCP http.Handler
+	// MCP returns what serves /mcp on the address of the REST API of a server, and checks the key itself.
+	// Nil: there is no such path.
+	MCP func(*Server) http.Handler
 
 	// Control returns what serves /control/ on the admin socket of an embedded store, see
 	// [ControlClient], given the key in KeyFile. Its requests end with the server. Nil: there is no

@@ -32,9 +32,9 @@ func TestPOP3(t *testing.T) {
 	// login connects over TLS and tries keys, each of which is answered as wanted.
 	login := func(client string, keysAndReplies ...string) {
 		t.Helper()
-		conn, plain := behind(t, s.POP3Addr(), client)
+		conn, plain := behind(t, s.Addr("POP3"), client)
 		wantLine(t, plain, "+OK ")
-		_, another := behind(t, s.POP3Addr(), client)
+		_, another := behind(t, s.Addr("POP3"), client)
 		wantLine(t, another, "-ERR [SYS/TEMP] Too many connections")
 		must(t, failure(io.WriteString(conn, "STLS\r\n")))
 		wantLine(t, plain, "+OK ")
@@ -51,7 +51,7 @@ func TestPOP3(t *testing.T) {
 	login("203.0.113.1", "wrong", "-ERR [AUTH]", secret, "-ERR [SYS/TEMP] Too many wrong keys")
 	login("203.0.113.2", secret, "+OK 0 messages")
 
-	_, metrics := get(t, http.DefaultClient, "http://"+s.MetricsAddr()+"/metrics")
+	_, metrics := get(t, http.DefaultClient, "http://"+s.Addr("metrics")+"/metrics")
 	for _, want := range []string{"mayfly_pop3_logins_total 1", "mayfly_pop3_logins_refused_total 2", "mayfly_pop3_messages_total 0", "mayfly_pop3_connections "} {
 		if !strings.Contains(metrics, "\n"+want) {
 			t.Errorf("there is no %q in\n%s", want, metrics)

@@ -150,8 +150,12 @@ func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
 	large := limits.NewMemory(0)
+	var agents http.Handler
+	if c.MCP != nil {
+		agents = c.MCP(s)
+	}
 	api := rest.New(s.service, rest.Options{
-		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
+		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: agents, Metrics: registry, Log: s.log,
 	})
 	smtpOptions := c.smtpOptions()
 	smtpOptions.Metrics = registry
@@ -298,7 +302,7 @@ func (s *Server) serve() {
 		start("admin socket", s.admin.serve)
 	}
 	go s.supervise()
-	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.SMTPSAddr(), "pop3", s.POP3Addr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
+	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.Addr("SMTPS"), "pop3", s.Addr("POP3"), "metrics", s.Addr("metrics"), "store", StoreName(s.config.Store))
 }
 
 // supervise stops the server when a part fails, of which Err tells. It ends with the server.
@@ -328,22 +332,14 @@ func (s *Server) Service() *service.Service { return s.service }
 func (s *Server) Key() string { return s.key }
 
 // HTTPAddr returns the address of the REST API, host:port.
-func (s *Server) HTTPAddr() string { return s.addr("HTTP") }
+func (s *Server) HTTPAddr() string { return s.Addr("HTTP") }
 
 // SMTPAddr returns the address of the SMTP server, host:port.
-func (s *Server) SMTPAddr() string { return s.addr("SMTP") }
+func (s *Server) SMTPAddr() string { return s.Addr("SMTP") }
 
-// SMTPSAddr returns the address of the SMTP server with implicit TLS, host:port, or "" if there is
-// none.
-func (s *Server) SMTPSAddr() string { return s.addr("SMTPS") }
-
-// POP3Addr returns the address of the POP3 server, host:port, or "" if there is none.
-func (s *Server) POP3Addr() string { return s.addr("POP3") }
-
-// MetricsAddr returns the address of the metrics, host:port, or "" if there are none.
-func (s *Server) MetricsAddr() string { return s.addr("metrics") }
-
-func (s *Server) addr(protocol string) string {
+// Addr returns the address of a protocol, HTTP, SMTP, SMTPS, POP3 or metrics, host:port, or "" if it is not
+// served.
+func (s *Server) Addr(protocol string) string {
 	l := s.listeners[protocol]
 	if l == nil {
 		return ""

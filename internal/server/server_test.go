@@ -211,7 +211,7 @@ func TestMetrics(t *testing.T) {
 	for range 3 {
 		get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/v1/inboxes")
 	}
-	_, metrics := get(t, http.DefaultClient, "http://"+s.MetricsAddr()+"/metrics")
+	_, metrics := get(t, http.DefaultClient, "http://"+s.Addr("metrics")+"/metrics")
 	for _, want := range []string{
 		"mayfly_smtp_accepted_total 1\n",
 		`mayfly_smtp_refused_total{reason="unknown_recipient"} 1` + "\n",

@@ -180,7 +180,7 @@ func TestAReceiverThatHangs(t *testing.T) {
 		t.Errorf("%d messages are stored, %v", list.Total, err)
 	}
 	<-requests
-	_, metrics := get(t, http.DefaultClient, "http://"+s.MetricsAddr()+"/metrics")
+	_, metrics := get(t, http.DefaultClient, "http://"+s.Addr("metrics")+"/metrics")
 	for _, want := range []string{"mayfly_webhook_sent_total 0\n", "mayfly_webhook_failed_requests_total ", "mayfly_webhook_dropped_total 0\n", "mayfly_webhook_queue 20\n"} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("there is no %q in\n%s", want, metrics)
@@ -221,7 +221,7 @@ func TestMetricsOfAServerThatStops(t *testing.T) {
 			}
 		}
 	}
-	resp, err := http.Get("http://" + s.MetricsAddr() + "/metrics")
+	resp, err := http.Get("http://" + s.Addr("metrics") + "/metrics")
 	if err != nil {
 		t.Error(err)
 	} else {
