@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,12 +17,27 @@ import (
 // passedOn are the signals that `exec` passes on to its command.
 var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// whileRead ends the context of run when stdout's reader is gone, as after the program that started this one
-// was killed: otherwise only the next write would find out. The error is then EPIPE.
+// whileRead ends the context of run within a second after stdout's reader is gone, as when the program that
+// started this one was killed: otherwise only the next write would find out. The error is then EPIPE.
 func (a *app) whileRead(ctx context.Context, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	defer cancel(nil)
-	defer a.watchReader(cancel)()
+	if file, ok := a.env.Stdout.(*os.File); ok {
+		watching.Go(func() {
+			tick := time.NewTicker(time.Second)
+			defer tick.Stop()
+			for !hungUp(file) {
+				select {
+				case <-tick.C:
+				case <-ctx.Done():
+					return
+				}
+			}
+			cancel(fmt.Errorf("nobody reads the output: %w", syscall.EPIPE))
+		})
+	}
 	err := run(ctx)
 	if cause := context.Cause(ctx); errors.Is(cause, syscall.EPIPE) {
 		return cause
@@ -29,40 +45,9 @@ func (a *app) whileRead(ctx context.Context, run func(context.Context) error) er
 	return err
 }
 
-// watchReader calls end when the reader of stdout is gone, until stop is called.
-func (a *app) watchReader(end context.CancelCauseFunc) (stop func()) {
-	file, ok := a.env.Stdout.(*os.File)
-	if !ok {
-		return func() {}
-	}
-	stopped, toStop, err := os.Pipe()
-	if err != nil {
-		return func() {} // the next write finds out
-	}
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		defer stopped.Close()
-		gone := false
-		if conn, err := file.SyscallConn(); err == nil {
-			_ = conn.Control(func(fd uintptr) { gone = awaitHangup(int32(fd), int32(stopped.Fd())) })
-		}
-		if gone {
-			end(fmt.Errorf("nobody reads the output: %w", syscall.EPIPE))
-		}
-	})
-	return func() {
-		toStop.Close()
-		watching.Wait()
-	}
-}
-
-// awaitHangup waits until the other end of a pipe is closed, and reports whether it was the first's.
-func awaitHangup(fd, other int32) bool {
-	for {
-		both := []unix.PollFd{{Fd: fd}, {Fd: other}} // a hangup is reported without being asked for
-		if _, err := unix.Poll(both, -1); errors.Is(err, unix.EINTR) {
-			continue
-		}
-		return both[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
-	}
+// hungUp reports whether the other end of a pipe is closed.
+func hungUp(file *os.File) bool {
+	polled := []unix.PollFd{{Fd: int32(file.Fd())}} // a hangup is reported without being asked for
+	_, err := unix.Poll(polled, 0)
+	return err == nil && polled[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
