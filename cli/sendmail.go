@@ -23,15 +23,6 @@ import (
 	"mayfly/internal/mail"
 )
 
-// sendmailUsage are the flags of sendmail that do something here, for completion. Cobra does not parse them: -oi is
-// not -o and -i.
-var sendmailUsage = []cobra.Completion{
-	"-t\tread the recipients from To, Cc and Bcc, and remove Bcc",
-	"-i\tread to the end of the input, also beyond a line with a single dot; also -oi",
-	"-f\taddress of the envelope's sender; also -r",
-	"-F\tname of the sender, for a message without From",
-}
-
 func (a *app) sendmailCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sendmail [-t] [-i] [-f ADDRESS] [-F NAME] [ADDRESS...]",
@@ -44,14 +35,9 @@ func (a *app) sendmailCommand() *cobra.Command {
 			"Other flags of sendmail are accepted and ignored; -bs, -bd and -bp are not there. `mayfly help php` shows settings.",
 		Example: `mayfly sendmail -t -i <mail.eml
 php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
-		DisableFlagParsing:    true,
+		DisableFlagParsing:    true, // -oi is not -o and -i
 		DisableFlagsInUseLine: true,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if strings.HasPrefix(start, "-") {
-				return sendmailUsage, cobra.ShellCompDirectiveNoFileComp
-			}
-			return a.completeInboxes(cmd, args, start)
-		},
+		ValidArgsFunction:     a.completeInboxes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Contains(args, "--help") || slices.Equal(args, []string{"-h"}) {
 				return cmd.Help()
