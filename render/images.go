@@ -15,18 +15,11 @@ import (
 // maxSized is how many images are inspected to count those that can be drawn.
 const maxSized = 100
 
-// imageCount is how many images can be drawn, and how many belong to parts that are missing.
-type imageCount struct{ present, missing int }
-
 // CountImages returns how many images can be drawn, from parts of the message or data: URLs, and
 // how many more refer to parts whose content is missing.
-func (m *Mail) CountImages() (present, missing int) {
-	c := m.imageCount()
-	return c.present, c.missing
-}
+func (m *Mail) CountImages() (present, missing int) { return m.imageCount() }
 
-func (m *Mail) countImages() imageCount {
-	var c imageCount
+func (m *Mail) countImages() (present, missing int) {
 	for i, sized := 0, 0; i < len(m.body.Images) && sized < maxSized; i++ {
 		im := &m.body.Images[i]
 		data, ok := m.embedded(im)
@@ -34,16 +27,16 @@ func (m *Mail) countImages() imageCount {
 			continue
 		}
 		if data == nil {
-			c.missing++
+			missing++
 			continue
 		}
 		sized++
 		w, h, err := image.Config(data)
 		if err == nil && image.Shown(w, h, im.Width, im.Height) {
-			c.present++
+			present++
 		}
 	}
-	return c
+	return present, missing
 }
 
 // embedded reads an image that is part of the message (RFC 2392, RFC 2397). data is nil if the

@@ -66,7 +66,7 @@ type Mail struct {
 	found      find.Parts
 	rules      check.Rules
 	checks     func() []check.Finding
-	imageCount func() imageCount
+	imageCount func() (present, missing int)
 
 	mu     sync.Mutex
 	cache  []cached
@@ -95,7 +95,7 @@ func open(m mail.Message, before *Mail) *Mail {
 	o.read(before)
 	o.rich = o.invited()
 	o.checks = sync.OnceValue(o.check)
-	o.imageCount = sync.OnceValue(o.countImages)
+	o.imageCount = sync.OnceValues(o.countImages)
 	return o
 }
 
