@@ -61,9 +61,7 @@ func actions(commands []config.Command) []*action {
 			}},
 		{ID: "empty-inbox", Title: "Delete all messages of the inbox", Group: ofInboxes, Keys: []string{"D"}, Where: inInboxes, Why: (*app).needContents,
 			Run: func(a *app) tea.Cmd {
-				return a.show(lists.EmptyQuestion(a.inbox(), func(i *store.Inbox) tea.Cmd {
-					return a.request(a.session().Empty([]*store.Inbox{i}, i.Email))
-				}))
+				return a.show(lists.EmptyQuestion(a.inbox(), func(i *store.Inbox) tea.Cmd { return a.request(a.session().Empty(i)) }))
 			}},
 		{ID: "extend-inbox", Title: "More time for the inbox", Group: ofInboxes, Keys: []string{"+"}, Where: anywhere, Why: (*app).needExtensible,
 			Run: func(a *app) tea.Cmd {
@@ -121,7 +119,7 @@ func actions(commands []config.Command) []*action {
 				a.noteEither(a.reader.ToggleHidden(), "Hidden text is shown", "Hidden text is hidden again")
 			})},
 		{ID: "images", Title: "Show or hide images", Hint: "images", Group: ofMessage, Keys: []string{"i"}, Where: anywhere,
-			Why: func(a *app) string { return a.reader.NeedImages(a.connection.NoRaw()) },
+			Why: func(a *app) string { return a.reader.NeedImages(a.session() != nil && a.session().NoRaw) },
 			Run: just(func(a *app) { a.noteEither(a.reader.ToggleImages(), "", "The images are hidden again") })},
 	}
 	for v, name := range reader.Views {

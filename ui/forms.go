@@ -62,14 +62,12 @@ func (a *app) connectForm(wrong error) dialog.Dialog {
 			{Title: "Save as profile", Value: name, Placeholder: "not saved", Hint: "keeps the key in the keyring, or else where you say", Check: checkProfile},
 		},
 		Then: func(v []string) tea.Cmd {
-			c := session.Choice{BaseURL: strings.TrimRight(v[0], "/"), Key: v[1]}
+			t := session.Target{BaseURL: strings.TrimRight(v[0], "/"), Key: v[1]}
 			if v[0] == asked.BaseURL {
-				c.Profile, c.BaseURL = asked.Name, asked.BaseURL
+				t.Profile, t.BaseURL = asked.Name, asked.BaseURL
 			}
-			if v[2] != "" {
-				c.Profile, c.Keep = v[2], true
-			}
-			return a.submit(a.connection.ConnectTo(c, a.now))
+			t.Profile = cmp.Or(v[2], t.Profile)
+			return a.submit(a.connection.ConnectTo(t, v[2] != "", a.now))
 		},
 	}
 	if wrong != nil {
@@ -123,7 +121,7 @@ func (a *app) profilesMenu() dialog.Dialog {
 	m := dialog.Menu{Title: "Profiles", Then: func(name string) tea.Cmd {
 		for _, p := range profiles {
 			if p.Name == name {
-				return a.request(a.connection.ConnectTo(session.Choice{Profile: p.Name, BaseURL: p.BaseURL}, a.now))
+				return a.request(a.connection.ConnectTo(session.Target{Profile: p.Name, BaseURL: p.BaseURL}, false, a.now))
 			}
 		}
 		return nil

@@ -144,17 +144,10 @@ func (c *Connection) request(t Target, now time.Time) Request {
 	return Request{What: "connecting to " + c.profile(t).title(), Start: func() tea.Cmd { return c.Connect(t, now) }}
 }
 
-// Choice is a service that the user chose. Key, if set, replaces the saved one; with Keep, the service
-// and the key are saved as a profile.
-type Choice struct {
-	Profile, BaseURL, Key string
-	Keep                  bool
-}
-
-// ConnectTo connects to the service the user chose, and once that works saves it as a profile if asked to.
-func (c *Connection) ConnectTo(choice Choice, now time.Time) Request {
-	r := c.request(Target{Profile: choice.Profile, BaseURL: choice.BaseURL, Key: choice.Key}, now)
-	if !choice.Keep {
+// ConnectTo connects to the service the user chose, and once that works saves it and its key as a profile if asked to.
+func (c *Connection) ConnectTo(t Target, keep bool, now time.Time) Request {
+	r := c.request(t, now)
+	if !keep {
 		return r
 	}
 	connect := r.Start
@@ -166,7 +159,7 @@ func (c *Connection) ConnectTo(choice Choice, now time.Time) Request {
 				return nil
 			}
 			if m.Err == nil {
-				m.saved = Profile{Name: choice.Profile, BaseURL: choice.BaseURL}
+				m.saved = Profile{Name: t.Profile, BaseURL: t.BaseURL}
 				m.saveErr = c.save(m, keys.Keyring)
 			}
 			return m
@@ -219,13 +212,12 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 		c.fail(m.Err, now)
 		return None, nil
 	}
-	change, before := First, c.Session
+	change, before := Other, c.Session
 	switch {
 	case before == nil:
+		change = First
 	case m.Session.sameService(before):
 		change = Again
-	default:
-		change = Other
 	}
 	c.log.Info("connected", "to", m.Session.Name, "after", now.Sub(c.state.since), "error", m.Err)
 	cmds := []tea.Cmd{c.owner.end(before), m.Session.Listen, m.Session.AwaitSeen, m.Session.wait}
@@ -260,9 +252,6 @@ func (c *Connection) Since() time.Time { return c.state.since }
 
 // Err is what is wrong with the connection, nil while all is well.
 func (c *Connection) Err() error { return c.state.err }
-
-// NoRaw reports whether the service is known not to provide raw messages.
-func (c *Connection) NoRaw() bool { return c.Session != nil && c.Session.NoRaw }
 
 // errStopped means that the user has ended the local service.
 var errStopped = errors.New("the local service was stopped by mayfly down")

@@ -415,7 +415,7 @@ func TestAProfileIsKept(t *testing.T) {
 		play(t, func(s *scene) {
 			s.fails["save"] = failure
 			s.options.Profiles = []Profile{{"work", "old"}, {"home", "b"}}
-			m := do(s.ConnectTo(Choice{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())).(Connected)
+			m := do(s.ConnectTo(Target{Profile: "work", BaseURL: "a", Key: "k"}, true, time.Now())).(Connected)
 			if s.use(func() tea.Msg { return m }) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
 				t.Errorf("it connects to %+v", s.asked)
 			}
@@ -425,9 +425,9 @@ func TestAProfileIsKept(t *testing.T) {
 			if got := fmt.Sprint(s.profiles, s.Profiles()); got != "[work a k] "+want {
 				t.Errorf("kept are %s", got)
 			}
-			s.use(s.ConnectTo(Choice{BaseURL: "b"}, time.Now()).Start())
+			s.use(s.ConnectTo(Target{BaseURL: "b"}, false, time.Now()).Start())
 			s.fails["c"] = errors.New("no such host")
-			s.use(s.ConnectTo(Choice{Profile: "c", BaseURL: "c", Keep: true}, time.Now()).Start())
+			s.use(s.ConnectTo(Target{Profile: "c", BaseURL: "c"}, true, time.Now()).Start())
 			if len(s.profiles) != 1 {
 				t.Error("a service that is not to be kept is, or one that was not reached")
 			}
@@ -435,7 +435,7 @@ func TestAProfileIsKept(t *testing.T) {
 	}
 	play(t, func(s *scene) { // without a keyring
 		s.fails["save"] = fmt.Errorf("%w: locked", keys.ErrNoKeyring)
-		m := do(s.ConnectTo(Choice{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())).(Connected)
+		m := do(s.ConnectTo(Target{Profile: "work", BaseURL: "a", Key: "k"}, true, time.Now())).(Connected)
 		s.use(func() tea.Msg { return m })
 		delete(s.fails, "save")
 		keep, lacksKeyring := s.KeepInFile(m)

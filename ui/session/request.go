@@ -100,42 +100,36 @@ type kind struct{ doing, done, failed, lacking string }
 var (
 	ofInboxes  = &kind{doing: "deleting", done: "deleted", failed: "inboxes could not be deleted"}
 	ofMessages = &kind{"deleting", "deleted", "messages could not be deleted", "this service cannot delete single messages"}
-	ofContents = &kind{"emptying", "emptied", "inboxes could not be emptied", "this service cannot empty inboxes"}
+	ofContents = &kind{doing: "emptying", done: "emptied", lacking: "this service cannot empty inboxes"}
 )
 
 // Delete deletes the first of several inboxes; [Deleted.Next] goes on. What names them.
 func (s *Session) Delete(ids []string, what string) Request {
-	d := Deleted{origin: origin{s}, What: what, kind: ofInboxes}
+	var all []deletion
 	for _, id := range ids {
-		d.Rest = append(d.Rest, deletion{id, nil, func(ctx context.Context) error { return s.Client.DeleteInbox(ctx, id) }})
+		all = append(all, deletion{id, nil, func(ctx context.Context) error { return s.Client.DeleteInbox(ctx, id) }})
 	}
-	return d.begin()
+	return s.delete(ofInboxes, what, all...)
 }
 
 // DeleteMessages deletes the first of several messages, of any inboxes; [Deleted.Next] goes on.
 func (s *Session) DeleteMessages(messages []*store.Message, what string) Request {
-	d := Deleted{origin: origin{s}, What: what, kind: ofMessages}
+	var all []deletion
 	for _, m := range messages {
 		inboxID, id := m.InboxID, m.ID
-		d.Rest = append(d.Rest, deletion{inboxID, []string{m.Key}, func(ctx context.Context) error { return s.Client.DeleteMessage(ctx, inboxID, id) }})
+		all = append(all, deletion{inboxID, []string{m.Key}, func(ctx context.Context) error { return s.Client.DeleteMessage(ctx, inboxID, id) }})
 	}
-	return d.begin()
+	return s.delete(ofMessages, what, all...)
 }
 
-// Empty deletes all messages of the first of several inboxes; [Deleted.Next] goes on. Its Keys are of those
-// known now: what arrives meanwhile may stay.
-func (s *Session) Empty(inboxes []*store.Inbox, what string) Request {
-	d := Deleted{origin: origin{s}, What: what, kind: ofContents}
-	for _, i := range inboxes {
-		id := i.ID
-		d.Rest = append(d.Rest, deletion{id, append([]string{}, i.Keys...), func(ctx context.Context) error { return s.Client.EmptyInbox(ctx, id) }})
-	}
-	return d.begin()
+// Empty deletes all messages of an inbox. Its Keys are of those known now: what arrives meanwhile may stay.
+func (s *Session) Empty(i *store.Inbox) Request {
+	id := i.ID
+	return s.delete(ofContents, i.Email, deletion{id, append([]string{}, i.Keys...), func(ctx context.Context) error { return s.Client.EmptyInbox(ctx, id) }})
 }
 
-func (d Deleted) begin() Request {
-	d.Total = len(d.Rest)
-	return d.Next()
+func (s *Session) delete(kind *kind, what string, all ...deletion) Request {
+	return Deleted{origin: origin{s}, What: what, Rest: all, Total: len(all), kind: kind}.Next()
 }
 
 // Outcome says what was deleted; after the last of several, it sums up all of them. Retry is the key that
@@ -204,19 +198,13 @@ func (s *Session) Extend(inboxID string, ttl time.Duration) Request {
 	})
 }
 
-// sampleTimeout bounds sending one sample mail.
-const sampleTimeout = 10 * time.Second
-
 // SendSample sends the next sample mail to an address.
 func (s *Session) SendSample(to string) Request {
-	return Request{What: "sending a sample", Start: func() tea.Cmd {
-		n := s.samples
-		s.samples++
-		return s.request(sampleTimeout, func(ctx context.Context) tea.Msg {
-			sender, err := host.SendSample(ctx, s.SMTPAddr, to, n)
-			return host.Done{Text: "sent “" + sender + "” by SMTP", Err: err}
-		})
-	}}
+	return s.ask("sending a sample", func(ctx context.Context) tea.Msg {
+		n := s.samples.Add(1) - 1
+		sender, err := host.SendSample(ctx, s.SMTPAddr, to, int(n))
+		return host.Done{Text: "sent “" + sender + "” by SMTP", Err: err}
+	})
 }
 
 // Request is something the user asked for that may take a while.

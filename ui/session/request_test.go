@@ -121,7 +121,7 @@ func TestMessagesLessAndMoreTime(t *testing.T) {
 			}
 			deleted := do(s.DeleteMessages(rows[:1], "“a”")).(Deleted)
 			box := &store.Inbox{ID: rows[1].InboxID, Keys: []string{rows[1].Key}}
-			emptied := do(s.Empty([]*store.Inbox{box}, "the inbox")).(Deleted)
+			emptied := do(s.Empty(box)).(Deleted)
 			for n, d := range []Deleted{deleted, emptied} {
 				lacks := errors.Is(d.Err, api.ErrUnsupported)
 				if d.ID != rows[n].InboxID || !slices.Equal(d.Keys, []string{rows[n].Key}) || lacks == extensions || lacks != (left(rows[n]) == 1) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -73,8 +74,8 @@ type Session struct {
 	unsaved unsaved
 	seen    *registry.SeenReader
 
-	samples int     // sample mails sent
-	refresh refresh // the one that is awaited
+	samples atomic.Int64 // sample mails sent
+	refresh refresh      // the one that is awaited
 }
 
 func newSession(ctx context.Context, service *Service) *Session {
@@ -250,7 +251,7 @@ const makingTimeout = 2 * time.Second
 type sessions struct {
 	making sync.WaitGroup
 	mu     sync.Mutex
-	open   map[*Session]bool
+	open   []*Session
 	closed bool
 }
 
@@ -267,18 +268,13 @@ func (s *sessions) begin() bool {
 // add takes over a session. Once the application has ended it closes it instead, and reports false.
 func (s *sessions) add(x *Session) bool {
 	s.mu.Lock()
-	closed := s.closed
-	if !closed {
-		if s.open == nil {
-			s.open = map[*Session]bool{}
-		}
-		s.open[x] = true
-	}
-	s.mu.Unlock()
-	if closed {
+	defer s.mu.Unlock()
+	if s.closed {
 		x.close()
+		return false
 	}
-	return !closed
+	s.open = append(s.open, x)
+	return true
 }
 
 // end ends a session in a command.
@@ -288,10 +284,12 @@ func (s *sessions) end(x *Session) tea.Cmd {
 	}
 	return func() tea.Msg {
 		s.mu.Lock()
-		open := s.open[x]
-		delete(s.open, x)
+		n := slices.Index(s.open, x)
+		if n >= 0 {
+			s.open = slices.Delete(s.open, n, n+1)
+		}
 		s.mu.Unlock()
-		if open {
+		if n >= 0 {
 			x.close()
 		}
 		return nil
@@ -311,7 +309,7 @@ func (s *sessions) close() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for x := range s.open {
+	for _, x := range s.open {
 		x.close()
 	}
 	s.open = nil
