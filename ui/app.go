@@ -1,3 +1,17 @@
+// Package ui is the terminal application: inboxes, messages and the message in panes side by side.
+//
+// The root model (app) has the panes, which one has focus and what is selected. It routes messages, draws the
+// bars, stacks dialogs and does what the actions do. These rules hold everywhere:
+//
+//   - Update and View do no I/O. Commands do the work. A result names its session and, for an
+//     opened message, its generation; a stale result is dropped.
+//   - Selections are by ID. Nothing that arrives moves the cursor or the scroll position.
+//   - Every key, hint, palette entry and click on a hint is an action of one table, see actions.go.
+//   - Panes and dialogs change only themselves. The root calls their methods; a dialog calls the functions that
+//     it was opened with.
+//   - Text from a message or a service passes render.Clean before it is kept for the screen.
+//   - There is one timer. It ticks once a second while something on the screen depends on the time.
+//   - Nothing is conveyed by colour alone.
 package ui
 
 import (
@@ -9,7 +23,9 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
+	"mayfly/internal/config"
 	"mayfly/internal/term"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
@@ -227,4 +243,39 @@ func (a *app) report(d host.Done) {
 		a.log.Warn("failed", "error", d.Err)
 	}
 	a.footer.done(d, a.now)
+}
+
+// Options are the application's settings.
+type Options struct {
+	Services  session.Options
+	Config    config.Config // read with [DefaultKeys]
+	Log       *slog.Logger  // nil for none; gets no keys and no bodies
+	LogPath   string        // where Log writes, as shown to the user; empty when nothing is logged
+	ThemePath string        // file that keeps the theme chosen on the screen; empty for none
+	Release   func() func() // called before another program gets the terminal; it returns what to call after
+	NoColor   bool          // no colours, whatever the terminal supports; see NO_COLOR
+}
+
+// Run shows the application until the user quits or ctx ends. Its error is one line, fit to show
+// the user.
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir, o.Release))
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
+	if o.NoColor {
+		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	_, err := tea.NewProgram(a, options...).Run()
+	ended := ctx.Err() != nil
+	cancel()
+	closed := a.close()
+	switch {
+	case errors.Is(err, tea.ErrProgramPanic): // Bubble Tea has given the terminal back and shown the details
+		return errors.New("crashed: the lines above say where")
+	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, tea.ErrProgramKilled) && ended:
+		return closed
+	case err != nil:
+		return fmt.Errorf("the terminal was lost: %w", errors.Join(err, closed))
+	}
+	return closed
 }

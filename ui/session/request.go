@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -243,4 +245,69 @@ func (a Answer) Interrupted(s *Session) error {
 		return errors.New("stopped " + a.What + ": the connection changed")
 	}
 	return nil
+}
+
+// seenInterval is how often what was marked is saved, and what other applications saved is read: both within a second.
+const seenInterval = 400 * time.Millisecond
+
+// unsaved are changes of what was seen, by inbox ID, that the registry does not have yet.
+type unsaved struct {
+	mu      sync.Mutex
+	changes map[string]registry.Change
+	saving  sync.Mutex
+}
+
+// SaveSeen has changes saved in the background, at the latest when the session ends.
+func (s *Session) SaveSeen(changes []registry.Change) {
+	u := &s.unsaved
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, c := range changes {
+		maps.Copy(c.Marked, u.changes[c.InboxID].Marked)
+		u.changes[c.InboxID] = c
+	}
+}
+
+// save ignores failures: messages are unread again in the next run, or are not.
+func (u *unsaved) save(r *registry.Registry) {
+	u.saving.Lock()
+	defer u.saving.Unlock()
+	u.mu.Lock()
+	changes := u.changes
+	u.changes = map[string]registry.Change{}
+	u.mu.Unlock()
+	for _, c := range changes {
+		_ = r.SaveSeen(c)
+	}
+}
+
+// SeenChanged is what was seen of inboxes, as this application or another one has saved it.
+type SeenChanged struct {
+	origin
+	seen map[string]registry.Seen
+}
+
+// AwaitSeen saves what was marked, and waits until what is saved has changed. It is started with the session, and
+// again after each [SeenChanged], and nowhere else.
+func (s *Session) AwaitSeen() tea.Msg {
+	for {
+		select {
+		case <-time.After(seenInterval):
+		case <-s.ctx.Done():
+			return nil
+		}
+		s.unsaved.save(s.Registry)
+		if seen, _ := s.seen.Read(); len(seen) > 0 { // what cannot be read was said when the session began
+			return SeenChanged{origin{s}, seen}
+		}
+	}
+}
+
+// Seen is what was seen of inboxes in which nothing was marked since: that is saved before it is read again.
+func (c SeenChanged) Seen() map[string]registry.Seen {
+	u := &c.session.unsaved
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	maps.DeleteFunc(c.seen, func(id string, _ registry.Seen) bool { _, marked := u.changes[id]; return marked })
+	return c.seen
 }

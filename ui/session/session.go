@@ -3,8 +3,9 @@
 package session
 
 import (
+	"cmp"
 	"context"
-	"maps"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/internal/registry"
+	"mayfly/render"
 	"mayfly/render/check"
 	"mayfly/ui/host"
 )
@@ -315,67 +317,60 @@ func (s *sessions) close() {
 	s.open = nil
 }
 
-// seenInterval is how often what was marked is saved, and what other applications saved is read: both within a second.
-const seenInterval = 400 * time.Millisecond
+// Profile names a service. Without a base URL it is the local service.
+type Profile struct{ Name, BaseURL string }
 
-// unsaved are changes of what was seen, by inbox ID, that the registry does not have yet.
-type unsaved struct {
-	mu      sync.Mutex
-	changes map[string]registry.Change
-	saving  sync.Mutex
-}
-
-// SaveSeen has changes saved in the background, at the latest when the session ends.
-func (s *Session) SaveSeen(changes []registry.Change) {
-	u := &s.unsaved
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, c := range changes {
-		maps.Copy(c.Marked, u.changes[c.InboxID].Marked)
-		u.changes[c.InboxID] = c
+// title is how the screen names the service.
+func (p Profile) title() string {
+	if p.Name != "" || p.BaseURL == "" {
+		return cmp.Or(render.Clean(p.Name), "local")
 	}
-}
-
-// save ignores failures: messages are unread again in the next run, or are not.
-func (u *unsaved) save(r *registry.Registry) {
-	u.saving.Lock()
-	defer u.saving.Unlock()
-	u.mu.Lock()
-	changes := u.changes
-	u.changes = map[string]registry.Change{}
-	u.mu.Unlock()
-	for _, c := range changes {
-		_ = r.SaveSeen(c)
+	if u, err := url.Parse(p.BaseURL); err == nil && u.Host != "" {
+		return render.Clean(u.Host)
 	}
+	return render.Clean(p.BaseURL)
 }
 
-// SeenChanged is what was seen of inboxes, as this application or another one has saved it.
-type SeenChanged struct {
-	origin
-	seen map[string]registry.Seen
-}
-
-// AwaitSeen saves what was marked, and waits until what is saved has changed. It is started with the session, and
-// again after each [SeenChanged], and nowhere else.
-func (s *Session) AwaitSeen() tea.Msg {
-	for {
-		select {
-		case <-time.After(seenInterval):
-		case <-s.ctx.Done():
-			return nil
-		}
-		s.unsaved.save(s.Registry)
-		if seen, _ := s.seen.Read(); len(seen) > 0 { // what cannot be read was said when the session began
-			return SeenChanged{origin{s}, seen}
+// profile is the service that a target means.
+func (c *Connection) profile(t Target) Profile {
+	p := Profile{Name: t.Profile, BaseURL: t.BaseURL}
+	if t == (Target{Key: t.Key}) {
+		p = c.options.Start
+	}
+	for _, x := range c.options.Profiles {
+		if x.Name == p.Name && p.BaseURL == "" {
+			return x
 		}
 	}
+	return p
 }
 
-// Seen is what was seen of inboxes in which nothing was marked since: that is saved before it is read again.
-func (c SeenChanged) Seen() map[string]registry.Seen {
-	u := &c.session.unsaved
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	maps.DeleteFunc(c.seen, func(id string, _ registry.Seen) bool { _, marked := u.changes[id]; return marked })
-	return c.seen
+// Asked is the service that was asked for last.
+func (c *Connection) Asked() Profile { return c.profile(c.asked) }
+
+// Reached reports whether that is the service of the session.
+func (c *Connection) Reached() bool { return c.asked == c.Target }
+
+// Profiles are the services to switch between.
+func (c *Connection) Profiles() []Profile { return c.options.Profiles }
+
+// Name is the name of the service: the one in use, otherwise the one that was asked for.
+func (c *Connection) Name() string {
+	if c.Session != nil {
+		return c.Session.Name
+	}
+	return c.profile(c.asked).title()
+}
+
+// Flag is the option that names the service that was asked for on a command line, with a space
+// before it; "" for the local one.
+func (c *Connection) Flag() string {
+	switch p := c.Asked(); {
+	case p.BaseURL == "":
+		return ""
+	case p.Name != "":
+		return " --profile " + render.Clean(p.Name)
+	default:
+		return " --base-url " + render.Clean(p.BaseURL)
+	}
 }
