@@ -44,7 +44,7 @@ func (a *app) reset() {
 	a.focus, a.newest, a.following = theme.Messages, nil, nil
 	a.burst, a.target, a.copying, a.elsewhere = burst{}, target{}, nil, nil
 	if typing { // the letters that follow are not commands
-		a.messages.Filter.Start()
+		a.messages.StartTyping()
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"mayfly/internal/registry"
 	"mayfly/keys"
 	"mayfly/render"
-	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
@@ -40,7 +39,7 @@ func (a *app) requests() tea.Cmd {
 		a.reader.AwaitRaw(a.now)
 		cmds = append(cmds, s.FetchRaw(a.reader.Message.Key, a.reader.Opened), redrawIn(reader.OpeningDelay))
 	}
-	if a.search.NeedsTexts() && slices.Contains(a.dialogs, dialog.Dialog(a.search)) {
+	if a.search.NeedsTexts() && slices.Contains(a.dialogs, a.search.Dialog) {
 		cmds = append(cmds, s.ReadTexts(a.store.NextTexts(), &a.store.Opened))
 	}
 	return tea.Batch(cmds...)

@@ -207,8 +207,10 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		a := online(t)
 		c.change(a)
 		for _, w := range []int{16, 40, 80} {
-			rows := theme.Blank(theme.Rect{W: w, H: 30})
-			theme.Place(rows, w, 0, a.noMessages(w-4))
+			var rows []string
+			for _, line := range a.noMessages(w - 4) {
+				rows = append(rows, theme.Fit("  "+line, w))
+			}
 			var got []string
 			for _, row := range uitest.Draw(t, rows, w).Rows {
 				got = append(got, strings.TrimPrefix(row, "  "))

@@ -41,15 +41,15 @@ type Field struct {
 
 // NewForm opens a form. Tab and down do not leave an invalid field.
 func NewForm(f Form) Dialog {
-	o := &form{Form: f}
-	for _, field := range f.Fields {
+	o := &form{Form: f, tried: make([]bool, len(f.Fields))}
+	for n, field := range f.Fields {
 		line := NewLine(field)
-		line.blur()
+		if n != f.First {
+			line.text.Blur()
+		}
 		o.lines = append(o.lines, line)
 	}
-	o.tried = make([]bool, len(f.Fields))
 	o.at = f.First
-	o.lines[o.at].focus()
 	return Box(o)
 }
 
@@ -116,9 +116,9 @@ func (f *form) enter() Result {
 }
 
 func (f *form) focus(n int) {
-	f.lines[f.at].blur()
+	f.lines[f.at].text.Blur()
 	f.at = max(0, min(n, len(f.lines)-1))
-	f.lines[f.at].focus()
+	f.lines[f.at].text.Focus()
 }
 
 // leave reports whether the field that has focus may be left.

@@ -43,7 +43,7 @@ func NewLine(f Field) *Line {
 		l.suggestions = append(l.suggestions, render.Clean(s))
 	}
 	l.SetValue(f.Value)
-	l.focus()
+	l.text.Focus()
 	return l
 }
 
@@ -56,12 +56,6 @@ func (l *Line) SetValue(s string) {
 	l.text.SetValue(cleanPaste(s))
 	l.text.CursorEnd()
 }
-
-// focus gives the line the focus and shows the cursor.
-func (l *Line) focus() { l.text.Focus() }
-
-// blur removes the focus and hides the cursor.
-func (l *Line) blur() { l.text.Blur() }
 
 // KeyName is the name of a key that types nothing, such as "enter" or "ctrl+u", and "" for one that
 // types: typed or composed text is never mistaken for the name of a key.

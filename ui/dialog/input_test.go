@@ -126,7 +126,7 @@ func TestOptions(t *testing.T) {
 	if got := shown(l, 20); got != "[r]andom" {
 		t.Errorf("empty: %q", got)
 	}
-	if l.blur(); shown(l, 4) != "ran…" {
+	if l.text.Blur(); shown(l, 4) != "ran…" {
 		t.Errorf("blurred: %q", shown(l, 4))
 	}
 	if press(l, "x"); l.Value() != "" {
@@ -157,7 +157,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("a password shows: %q", got)
 		}
 	}
-	if l.blur(); strings.Trim(shown(l, 20), "*…") != "" {
+	if l.text.Blur(); strings.Trim(shown(l, 20), "*…") != "" {
 		t.Errorf("a blurred password shows: %q", shown(l, 20))
 	}
 }
@@ -186,7 +186,7 @@ func FuzzLine(f *testing.F) {
 			}
 			check(t, l, th, w)
 		}
-		l.blur()
+		l.text.Blur()
 		check(t, l, th, w)
 	})
 }

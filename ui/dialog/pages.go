@@ -14,24 +14,21 @@ import (
 
 // page is a text on the screen, such as a page of the manual.
 type page struct {
-	Title string
-	Lines func(w int) []string // laid out for w cells; may contain styles and links of our own
+	title string
+	lines func(w int) []string // laid out for w cells; may contain styles and links of our own
 }
 
 // Manual opens the manual in the colours of a theme.
 func Manual(th *theme.Theme) Dialog {
 	style := ManualStyle(th)
-	var pages []page
+	var all []page
 	for _, t := range docs.Topics() {
-		pages = append(pages, page{Title: t.Title, Lines: func(w int) []string {
-			lines, err := docs.Render(t.Name, w, style)
-			if err != nil {
-				return []string{err.Error()}
-			}
+		all = append(all, page{t.Title, func(w int) []string {
+			lines, _ := docs.Render(t.Name, w, style) // it is one of the topics
 			return lines
 		}})
 	}
-	return newPages("Manual: ", pages)
+	return newPages("Manual: ", 90, all...)
 }
 
 // ManualStyle is how the manual looks with a theme.
@@ -52,13 +49,12 @@ func NewPage(title string, widest int, lines func(w int) []string) Dialog {
 	for _, line := range lines(widest) {
 		need = max(need, theme.Width(line))
 	}
-	return Box(&pages{pages: []page{{title, lines}}, pager: NewPager(), most: min(need, widest)})
+	return newPages("", min(need, widest), page{title, lines})
 }
 
-// newPages opens at least one page, showing the first. The title of the box is that of the page, with
-// title before it.
-func newPages(title string, all []page) Dialog {
-	return Box(&pages{title: title, pages: all, pager: NewPager(), most: 90})
+// newPages opens pages, showing the first. The title of the box is that of the page, with title before it.
+func newPages(title string, most int, all ...page) Dialog {
+	return Box(&pages{title: title, pages: all, pager: NewPager(), most: most})
 }
 
 type pages struct {
@@ -85,7 +81,7 @@ func (m *pages) Fit(w, h int) {
 	if w != m.w || m.laid == nil {
 		m.lines, m.laid = nil, nil
 		for _, p := range m.pages {
-			m.laid = append(m.laid, sync.OnceValue(func() []string { return p.Lines(max(1, min(w, m.most))) }))
+			m.laid = append(m.laid, sync.OnceValue(func() []string { return p.lines(max(1, min(w, m.most))) }))
 		}
 	}
 	if m.lines == nil {
@@ -194,14 +190,14 @@ func (m *pages) Rows(th *theme.Theme) (string, []string) {
 	for n, r := range rows {
 		rows[n] = theme.Fit(r, width)
 	}
-	return m.title + m.pages[m.at].Title, rows
+	return m.title + m.pages[m.at].title, rows
 }
 
 // tabs draws the titles, from the first with which that of the page fits.
 func (m *pages) tabs(th *theme.Theme, w int) string {
 	titles := make([]string, len(m.pages))
 	for n, p := range m.pages {
-		titles[n] = p.Title
+		titles[n] = p.title
 	}
 	const marks = 4 // cells of … before and behind
 	first := 0

@@ -136,7 +136,7 @@ func book() []page {
 }
 
 func TestTheManual(t *testing.T) {
-	s := open(t, newPages("Manual: ", book()), 44, 12)
+	s := open(t, newPages("Manual: ", 90, book()...), 44, 12)
 	s.draw().Is(`
 ╭ Manual: ci ──────────────────────────────╮
 │ ci  keys  scale                          │
@@ -172,7 +172,7 @@ func TestTitlesOfManyPages(t *testing.T) {
 	for n := range pages {
 		pages[n] = page{fmt.Sprintf("Page %d", n), func(int) []string { return []string{"text"} }}
 	}
-	s := open(t, newPages("", pages), 36, 12)
+	s := open(t, newPages("", 90, pages...), 36, 12)
 	s.see("Page 0  Page 1  Page 2")
 	for n := 1; n < len(pages); n++ {
 		s.press("tab")
@@ -184,7 +184,7 @@ func TestTitlesOfManyPages(t *testing.T) {
 
 func TestSearchingTheManual(t *testing.T) {
 	for _, size := range [][2]int{{60, 12}, {20, 6}} {
-		s := open(t, newPages("Manual: ", book()), size[0], size[1])
+		s := open(t, newPages("Manual: ", 90, book()...), size[0], size[1])
 		s.draw()
 		s.press("/", "LINE 4")
 		s.see("/LINE 4")

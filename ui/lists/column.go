@@ -17,10 +17,10 @@ import (
 // and a filter.
 type Column struct {
 	dialog.List
-	Rect   theme.Rect
-	Marks  map[string]bool
-	Filter Filter
-	Shown  []dialog.Row // the rows on the screen
+	Filter
+	Rect  theme.Rect
+	Marks map[string]bool
+	Shown []dialog.Row // the rows on the screen
 }
 
 // dense reports whether rows are only one line high, for lack of room.
@@ -87,19 +87,6 @@ func (c *Column) Back() bool {
 	return true
 }
 
-// StartTyping starts the typing of a filter.
-func (c *Column) StartTyping() { c.Filter.Start() }
-
-// Type applies a key or a paste to the filter. It reports whether the key ended the typing and is for
-// the list.
-func (c *Column) Type(msg tea.Msg) (pass bool) { return c.Filter.update(msg) }
-
-// Typing reports whether the filter is being typed.
-func (c *Column) Typing() bool { return c.Filter.Typing }
-
-// StopTyping ends the typing of the filter and keeps what was typed.
-func (c *Column) StopTyping() { c.Filter.Typing = false }
-
 // hit returns the ID of the row at line y of a list's area, "" if there is none.
 func hit(rows []dialog.Row, y int) string {
 	for _, r := range rows {
@@ -112,18 +99,24 @@ func hit(rows []dialog.Row, y int) string {
 
 // Filter keeps the rows whose text contains all of its words. The zero value keeps every row.
 type Filter struct {
-	Typing bool
+	typing bool
 	line   *dialog.Line
 	words  []string
 }
 
-// Start starts typing.
-func (f *Filter) Start() {
+// StartTyping starts typing.
+func (f *Filter) StartTyping() {
 	if !f.On() {
 		f.line = dialog.NewLine(dialog.Field{})
 	}
-	f.Typing = true
+	f.typing = true
 }
+
+// Typing reports whether the filter is being typed.
+func (f *Filter) Typing() bool { return f.typing }
+
+// StopTyping ends the typing and keeps what was typed.
+func (f *Filter) StopTyping() { f.typing = false }
 
 // On reports whether there is a filter.
 func (f *Filter) On() bool { return len(f.words) > 0 }
@@ -144,7 +137,7 @@ func (f *Filter) Matches(text string) bool {
 // Title is the filter if there is one, otherwise the usual title of a pane, in w cells.
 func (f *Filter) Title(th *theme.Theme, usual string, w int) string {
 	switch {
-	case f.Typing:
+	case f.typing:
 		return th.Accent.On("/") + f.line.View(th, w-1)
 	case f.On():
 		return th.Accent.On("/"+theme.Cut(theme.StableWidth(f.line.Value()), w-6)) + th.Dim.On("  esc")
@@ -152,18 +145,16 @@ func (f *Filter) Title(th *theme.Theme, usual string, w int) string {
 	return usual
 }
 
-func (f *Filter) update(msg tea.Msg) (pass bool) {
+// Type applies a key or a paste. It reports whether the key ended the typing and is for the list.
+func (f *Filter) Type(msg tea.Msg) (pass bool) {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		switch dialog.KeyName(k) {
+		switch name := dialog.KeyName(k); name {
 		case "esc":
 			f.Clear()
 			return false
-		case "enter", "tab":
-			f.Typing = false
-			return false
-		case "up", "down":
-			f.Typing = false
-			return true
+		case "enter", "tab", "up", "down":
+			f.typing = false
+			return name == "up" || name == "down"
 		}
 	}
 	if f.line.Update(msg) {

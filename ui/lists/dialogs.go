@@ -89,24 +89,28 @@ func DeleteQuestion(in []*store.Inbox, now time.Time, remove func(ids []string, 
 		messages += len(i.Keys)
 		ids, addresses = append(ids, i.ID), append(addresses, i.Email)
 	}
-	what := addresses[0]
-	if len(in) > 1 {
-		what = fmt.Sprintf("%d inboxes", len(in))
-	}
-	q := dialog.Question{
-		Title: "Delete this inbox?", Keep: "keep it", Bad: true,
-		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: func() tea.Cmd { return remove(ids, what) }}},
-	}
-	goes := messagesGo(messages)
+	what, title, goes := addresses[0], "Delete this inbox?", messagesGo(messages)
+	text := []string{what, goes + " with it. " + forGood}
 	switch {
 	case len(in) > 1:
-		q.Title, q.Keep = "Delete "+what+"?", "keep them"
-		q.Text = []string{goes + " with them. This cannot be undone."}
-		q.Detail = func(w, most int) []string { return some(addresses, w, min(most, 7)) }
+		what = fmt.Sprintf("%d inboxes", len(in))
+		title, text = "Delete "+what+"?", []string{goes + " with them. " + forGood}
 	case in[0].Gone(now):
-		q.Title, q.Text = "Take this inbox off the list?", []string{addresses[0], "It is already gone."}
-	default:
-		q.Text = []string{addresses[0], goes + " with it. This cannot be undone."}
+		title, text = "Take this inbox off the list?", []string{what, "It is already gone."}
+	}
+	return askDelete(title, addresses, func() tea.Cmd { return remove(ids, what) }, text...)
+}
+
+const forGood = "This cannot be undone."
+
+// askDelete asks before something is deleted: one, or several that are listed below.
+func askDelete(title string, all []string, do func() tea.Cmd, text ...string) dialog.Dialog {
+	q := dialog.Question{Title: title, Text: text, Keep: "keep it", Bad: true, Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: do}}}
+	if len(all) != 1 {
+		q.Keep = "keep them"
+	}
+	if len(all) > 1 {
+		q.Detail = func(w, most int) []string { return some(all, w, min(most, 7)) }
 	}
 	return dialog.NewQuestion(q)
 }
@@ -174,30 +178,23 @@ func parseTTL(v string) (time.Duration, error) {
 // DeleteMessagesQuestion asks before messages are deleted. It hands them to remove, and what names them: a subject, or
 // how many.
 func DeleteMessagesQuestion(in []*store.Message, remove func(in []*store.Message, what string) tea.Cmd) dialog.Dialog {
-	what := "“" + in[0].Subject + "”"
-	q := dialog.Question{Title: "Delete this message?", Keep: "keep it", Bad: true, Text: []string{what + " from " + in[0].Sender + ". This cannot be undone."}}
+	what, title := "“"+in[0].Subject+"”", "Delete this message?"
+	text := what + " from " + in[0].Sender + ". " + forGood
 	if len(in) > 1 {
 		what = fmt.Sprintf("%d messages", len(in))
-		q.Title, q.Keep, q.Text = "Delete "+what+"?", "keep them", []string{"This cannot be undone."}
-		q.Detail = func(w, most int) []string {
-			var subjects []string
-			for _, m := range in {
-				subjects = append(subjects, m.Sender+": "+m.Subject)
-			}
-			return some(subjects, w, min(most, 7))
-		}
+		title, text = "Delete "+what+"?", forGood
 	}
-	q.Answers = []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: func() tea.Cmd { return remove(in, what) }}}
-	return dialog.NewQuestion(q)
+	var subjects []string
+	for _, m := range in {
+		subjects = append(subjects, m.Sender+": "+m.Subject)
+	}
+	return askDelete(title, subjects, func() tea.Cmd { return remove(in, what) }, text)
 }
 
 // EmptyQuestion asks before all messages of an inbox are deleted.
 func EmptyQuestion(i *store.Inbox, empty func(*store.Inbox) tea.Cmd) dialog.Dialog {
-	return dialog.NewQuestion(dialog.Question{
-		Title: "Delete all messages of this inbox?", Keep: "keep them", Bad: true,
-		Text:    []string{i.Email, messagesGo(len(i.Keys)) + ", the inbox stays. This cannot be undone."},
-		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: func() tea.Cmd { return empty(i) }}},
-	})
+	return askDelete("Delete all messages of this inbox?", nil, func() tea.Cmd { return empty(i) },
+		i.Email, messagesGo(len(i.Keys))+", the inbox stays. "+forGood)
 }
 
 // messagesGo says that n messages are deleted.

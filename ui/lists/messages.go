@@ -37,10 +37,10 @@ func (p *Messages) Show(inboxID string) {
 	if sel := p.Selected(); sel != "" && p.Placed() {
 		p.places[p.InboxID] = sel
 	}
-	typing := p.Filter.Typing
+	typing := p.Typing()
 	p.InboxID, p.List, p.Filter = inboxID, dialog.List{}, Filter{}
 	if typing { // so that the letters that follow are not commands
-		p.Filter.Start()
+		p.StartTyping()
 	}
 	clear(p.Marks)
 	p.Refresh()
@@ -140,8 +140,9 @@ func (p *Messages) Draw(th *theme.Theme, now time.Time, focused bool, empty []st
 	room := p.Rect.W - 2 - theme.Width(right)
 	out[0] = theme.Title(th, p.Filter.Title(th, p.title(th, room), room), th.Dim.On(right), p.Rect.W, focused)
 	if p.Len() == 0 {
-		theme.Place(out, p.Rect.W, p.Top(), empty)
-		return out
+		for n, line := range empty[:min(len(empty), len(out)-p.Top())] {
+			out[p.Top()+n] = theme.Fit("  "+line, p.Rect.W)
+		}
 	}
 	for _, row := range p.Shown {
 		copy(out[p.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])

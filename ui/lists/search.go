@@ -20,8 +20,8 @@ const maxKnown = 16
 // Search is the search over the messages of a store. It is opened as its Dialog, and keeps what was
 // typed and selected when that closes.
 type Search struct {
-	dialog.Dialog
-	store *store.Store
+	Dialog dialog.Dialog // that it is shown in
+	store  *store.Store
 	show  func(key string, find []string) tea.Cmd
 
 	line     *dialog.Line
@@ -44,7 +44,7 @@ type Search struct {
 // find in it: it is shown at the first that occurs.
 func NewSearch(st *store.Store, show func(key string, find []string) tea.Cmd) *Search {
 	s := &Search{show: show, line: dialog.NewLine(dialog.Field{})}
-	s.Dialog = dialog.Box(body{s})
+	s.Dialog = dialog.Box(s)
 	s.In(st)
 	return s
 }
@@ -56,11 +56,11 @@ func (s *Search) In(st *store.Store) {
 	s.find()
 }
 
-// Open returns the search to be opened, as it was left.
-func (s *Search) Open() *Search {
+// Open returns the dialog, as it was left.
+func (s *Search) Open() dialog.Dialog {
 	s.again = s.line.Value() != ""
 	s.store.RetryTexts()
-	return s
+	return s.Dialog
 }
 
 // NeedsTexts reports whether bodies are to be read for the search.
@@ -146,43 +146,41 @@ func hasCode(m *store.Message, word string) bool {
 	return m.Findings != nil && strings.Contains(theme.Fold(m.Findings.Code), word)
 }
 
-// body is what the dialog shows.
-type body struct{ *Search }
-
-// Fit leaves the header and the bottom line of the screen free where there is room.
-func (b body) Fit(w, h int) {
+// Fit implements [dialog.Body]. It leaves the header and the bottom line of the screen free where there is room.
+func (s *Search) Fit(w, h int) {
 	if h >= 12 {
 		h -= 3
 	}
-	b.w, b.h, b.now = w, h, time.Now()
-	if b.revision != b.store.Revision {
-		b.find()
+	s.w, s.h, s.now = w, h, time.Now()
+	if s.revision != s.store.Revision {
+		s.find()
 	}
-	b.shown = b.hits.Rows(b.room(), func(string) int { return b.tall() })
+	s.shown = s.hits.Rows(s.room(), func(string) int { return s.tall() })
 }
 
-func (b body) Update(msg tea.Msg) dialog.Result {
+// Update implements [dialog.Body].
+func (s *Search) Update(msg tea.Msg) dialog.Result {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		b.hits.Scroll(theme.WheelRows(msg))
+		s.hits.Scroll(theme.WheelRows(msg))
 		return dialog.Result{}
 	case tea.MouseClickMsg:
-		return b.open(hit(b.shown, msg.Y-head))
+		return s.open(hit(s.shown, msg.Y-head))
 	case tea.KeyPressMsg:
 		name := dialog.KeyName(msg)
 		switch name {
 		case "esc":
 			return dialog.Result{Close: true}
 		case "enter":
-			return b.open(b.hits.Selected())
+			return s.open(s.hits.Selected())
 		}
 		if n, ok := dialog.Step(name); ok {
-			b.again = false
-			b.hits.Move(n)
+			s.again = false
+			s.hits.Move(n)
 			return dialog.Result{}
 		}
 	}
-	b.edit(msg)
+	s.edit(msg)
 	return dialog.Result{}
 }
 
@@ -201,8 +199,6 @@ const (
 	dense    = 8   // rows for hits below which each has only one
 )
 
-func (s *Search) width() int { return min(maxWidth, s.w) }
-
 // room is the number of rows for hits.
 func (s *Search) room() int { return max(1, s.h-head) }
 
@@ -214,17 +210,18 @@ func (s *Search) tall() int {
 	return 2
 }
 
-func (b body) Rows(th *theme.Theme) (string, []string) {
-	w := b.width()
-	prompt := b.line.View(th, w-2)
-	if b.again {
-		prompt = theme.Reverse.On(theme.Cut(theme.StableWidth(b.line.Value()), w-2))
+// Rows implements [dialog.Body].
+func (s *Search) Rows(th *theme.Theme) (string, []string) {
+	w := min(maxWidth, s.w)
+	prompt := s.line.View(th, w-2)
+	if s.again {
+		prompt = theme.Reverse.On(theme.Cut(theme.StableWidth(s.line.Value()), w-2))
 	}
-	rows := []string{theme.Fit(th.Accent.On("› ")+prompt, w), th.Dim.On(b.status(w))}
-	for _, r := range b.shown {
-		rows = append(rows, b.row(th, r, w)[:r.H]...)
+	rows := []string{theme.Fit(th.Accent.On("› ")+prompt, w), th.Dim.On(s.status(w))}
+	for _, r := range s.shown {
+		rows = append(rows, s.row(th, r, w)[:r.H]...)
 	}
-	for len(rows) < b.h {
+	for len(rows) < s.h {
 		rows = append(rows, theme.Spaces(w))
 	}
 	return "Search all messages", rows

@@ -69,7 +69,7 @@ func TestWhatIsFound(t *testing.T) {
 	} {
 		s := NewSearch(st, nil)
 		s.press(c.text)
-		uitest.DrawDialog(t, s, 80, 24)
+		uitest.DrawDialog(t, s.Dialog, 80, 24)
 		var got []string
 		for _, key := range s.hits.IDs() {
 			got = append(got, st.Messages[key].Subject)
@@ -100,7 +100,7 @@ func TestTheHitIsShownAndOpened(t *testing.T) {
 	s := NewSearch(st, func(key string, find []string) tea.Cmd { shown = append([]string{key}, find...); return nil })
 	s.press("needle")
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}} {
-		uitest.DrawDialog(t, s, size[0], size[1]).See("1 found", "Sender 1 · box-0", "Welcome to", "Needle")
+		uitest.DrawDialog(t, s.Dialog, size[0], size[1]).See("1 found", "Sender 1 · box-0", "Welcome to", "Needle")
 	}
 	s.press("enter").Do()
 	if !slices.Equal(shown, []string{st.Keys(store.All)[0], "needle", "needle"}) {
@@ -108,10 +108,10 @@ func TestTheHitIsShownAndOpened(t *testing.T) {
 	}
 	s.Open()
 	s.press("zz")
-	uitest.DrawDialog(t, s, 80, 24).See("› zz", "0 found   enter opens   ↑↓ move   esc back")
+	uitest.DrawDialog(t, s.Dialog, 80, 24).See("› zz", "0 found   enter opens   ↑↓ move   esc back")
 	s.Open()
 	s.press("backspace", "backspace", "enter")
-	uitest.DrawDialog(t, s, 80, 24).See("address, code and text")
+	uitest.DrawDialog(t, s.Dialog, 80, 24).See("address, code and text")
 }
 
 func TestMoreHitsMoveNothing(t *testing.T) {
@@ -127,12 +127,12 @@ func TestMoreHitsMoveNothing(t *testing.T) {
 	}
 	s := NewSearch(st, nil)
 	s.press("needle")
-	uitest.DrawDialog(t, s, 80, 24)
+	uitest.DrawDialog(t, s.Dialog, 80, 24)
 	s.press(slices.Repeat([]string{"down"}, 12)...)
-	before := uitest.DrawDialog(t, s, 80, 24)
+	before := uitest.DrawDialog(t, s.Dialog, 80, 24)
 	for n := 0; n < 60; n += 2 {
 		read(st, fmt.Sprintf("Mail %02d", n), "A needle.")
-		after := uitest.DrawDialog(t, s, 80, 24)
+		after := uitest.DrawDialog(t, s.Dialog, 80, 24)
 		if at := slices.IndexFunc(before.Rows, selected); at != slices.IndexFunc(after.Rows, selected) || before.Rows[at] != after.Rows[at] {
 			t.Fatalf("when %d was found too the selection moved:\n%s\n%s", n, before, after)
 		}
@@ -159,7 +159,7 @@ func TestHostileMailInSearch(t *testing.T) {
 	for _, text := range []string{"needle", uitest.Joined, "end", "日本", "owned"} {
 		s.press("ctrl+u", text)
 		for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}, {20, 6}, {3, 3}} {
-			uitest.DrawDialog(t, s, size[0], size[1])
+			uitest.DrawDialog(t, s.Dialog, size[0], size[1])
 		}
 	}
 }

@@ -29,7 +29,11 @@ func TestPanesAreJoinedAtTheirRules(t *testing.T) {
 			}
 			rows := theme.Blank(r)
 			rows[0] = theme.Title(th, "A title that is longer than the narrowest of the panes", "9/9 ", r.W, p == 0)
-			theme.Place(rows, r.W, 1, theme.WrapDim(th, "Secondary text, in rows of several words "+uitest.Joined, r.W-4))
+			for n, line := range theme.WrapDim(th, "Secondary text, in rows of several words "+uitest.Joined, r.W-4) {
+				if n+1 < len(rows) {
+					rows[n+1] = theme.Fit("  "+line, r.W)
+				}
+			}
 			columns = append(columns, rows)
 		}
 		screen := uitest.Draw(t, theme.Join(th, columns), c.in.Width)

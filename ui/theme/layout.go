@@ -193,16 +193,6 @@ func Title(th *Theme, title, right string, w int, focused bool) string {
 // Blank returns the empty rows of a pane.
 func Blank(r Rect) []string { return slices.Repeat([]string{Spaces(r.W)}, max(0, r.H)) }
 
-// Place puts lines into the rows of a pane w cells wide, indented, starting at row from.
-func Place(rows []string, w, from int, lines []string) {
-	for n, line := range lines {
-		if from+n >= len(rows) {
-			return
-		}
-		rows[from+n] = Fit("  "+line, w)
-	}
-}
-
 // WrapDim wraps secondary text for a pane w cells wide.
 func WrapDim(th *Theme, text string, w int) []string {
 	lines := Wrap(text, max(w, 8))
@@ -257,11 +247,9 @@ func (l Layout) Top() int { return l.Header.H + min(1, len(l.Rules)) }
 func TooSmall(w, h int) []string {
 	rows := Blank(Rect{W: w, H: h})
 	text := Wrap(fmt.Sprintf("mayfly needs %d×%d", minWidth, minHeight), w)
-	from := max(0, (h-len(text))/2)
+	text = text[:min(len(text), h)]
 	for n, t := range text {
-		if from+n < h {
-			rows[from+n] = Fit(Spaces((w-Width(t))/2)+t, w)
-		}
+		rows[(h-len(text))/2+n] = Fit(Spaces((w-Width(t))/2)+t, w)
 	}
 	return rows
 }
