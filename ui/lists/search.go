@@ -22,7 +22,7 @@ const maxKnown = 16
 type Search struct {
 	Dialog dialog.Dialog // that it is shown in
 	store  *store.Store
-	show  func(key string, find []string) tea.Cmd
+	show   func(key string, find []string) tea.Cmd
 
 	line     *dialog.Line
 	again    bool     // reopened: what is typed now replaces what was typed before
