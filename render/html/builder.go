@@ -160,9 +160,6 @@ func (b *builder) besideCell(in *frame) bool {
 
 // only reports whether an element is all that is in another one.
 func only(n *html.Node) bool {
-	if n.Parent == nil {
-		return false
-	}
 	for c := range n.Parent.ChildNodes() {
 		if c != n && c.Type != html.CommentNode && (c.Type != html.TextNode || !empty(c.Data)) {
 			return false

@@ -34,14 +34,7 @@ func text1(s string, width int, p pen) piece {
 	return piece{src: s, end: int32(len(s)), width: width, pen: p}
 }
 
-const blanks = "                                                                                                    "
-
-func spaces(n int) piece {
-	if n <= len(blanks) {
-		return piece{src: blanks, end: int32(n), width: n}
-	}
-	return text1(strings.Repeat(" ", n), n, pen{})
-}
+func spaces(n int) piece { return text1(strings.Repeat(" ", n), n, pen{}) }
 
 func repeat(s string, n int) string { return strings.Repeat(s, max(n, 0)) }
 

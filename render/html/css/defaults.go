@@ -119,10 +119,6 @@ func (s *Style) attributes(n *html.Node) {
 			if font {
 				s.setFontSize(a.Val)
 			}
-		case "face":
-			if font {
-				s.setFamily(strings.ToLower(a.Val))
-			}
 		case "type":
 			s.listType(n, a.Val)
 		}
