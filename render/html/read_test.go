@@ -99,6 +99,7 @@ func TestRead(t *testing.T) {
 		"folded by a control":        {`<style>input + div{display:none}</style><input type=checkbox style="display:none"><div>a</div>`, "p(a)"},
 		"values above buttons":       {`<div style="display:flex"><b>Name</b><i>Ada</i></div><div style="display:flex"><b>Place</b><i>London</i></div><div style="display:flex"><a href="https://a.example/" style="background:#08c;padding:9px">go</a><a href="https://b.example/">b</a></div>`, "table(row(cell(p(Name)) cell(p(Ada))) row(cell(p(Place)) cell(p(London)))) table(row(cell(p(<go>1)) cell(p([b]2))))"},
 		"text in a list":             {"<ul>stray<li>a</ul>", "list(item(p(stray)) item(p(a)))"},
+		"a number in a list":         {"<ul><li>100</ul>points", "list(item(p(100))) p(points)"},
 		"terms":                      {"<dl><dt>a<dd>b</dl>", "p(a) item(p(b))"},
 		"a link":                     {`<a href="https://a.example/">a</a> b`, "p([a]1 b)"},
 		"a link twice":               {`<a href="https://a.example/">a</a> <a href="https://a.example/">b</a>`, "p([a b]1)"},

@@ -75,9 +75,9 @@ func (b *builder) joinToHeadings(blocks []*doc.Block) {
 		}
 		before := blocks[i-1]
 		about := (l.Kind == doc.Paragraph || l.Kind == doc.List) && !pressable(l) && b.height(l) < farHeight
-		counted := isLabel(l) && numeric(before.Text()) && b.height(l) <= max(nearHeight, leafSize(before))
+		counted := before.Kind == doc.Heading && isLabel(l) && numeric(before.Text()) && b.height(l) <= max(nearHeight, leafSize(before))
 		counts := l.Kind == doc.Heading && numeric(l.Text()) && isLabel(before) && b.near(l)
-		if before.Kind == doc.Heading && (about || counted) || counts {
+		if before.Kind == doc.Heading && about || counted || counts {
 			l.Gap = false
 		}
 	}
