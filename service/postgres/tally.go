@@ -1,13 +1,11 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -194,59 +192,25 @@ const copyFrom = 16
 func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) error {
 	for n, rows := range r {
 		for _, t := range []struct {
-			table, columns, values string
-			rows                   [][]any
+			table, values string
+			columns       []string
+			rows          [][]any
 		}{
-			{"messages", " (key_id, inbox_id, slot, seq, id, sender, sender_name, subject, received_at, size, recipient)",
-				" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", rows.summaries},
-			{"bodies", " (key_id, inbox_id, slot, seq, raw)", " VALUES ($1, $2, $3, $4, $5)", rows.bodies},
+			{"messages", "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11",
+				[]string{"key_id", "inbox_id", "slot", "seq", "id", "sender", "sender_name", "subject", "received_at", "size", "recipient"}, rows.summaries},
+			{"bodies", "$1, $2, $3, $4, $5", []string{"key_id", "inbox_id", "slot", "seq", "raw"}, rows.bodies},
 		} {
-			into := t.table + n.suffix() + t.columns
+			table := t.table + n.suffix()
 			if len(t.rows) >= copyFrom {
-				if err := copyInto(ctx, conn, into, t.rows); err != nil {
+				if _, err := conn.CopyFrom(ctx, pgx.Identifier{table}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
 					return err
 				}
 				continue
 			}
 			for _, row := range t.rows {
-				b.Queue("INSERT INTO "+into+t.values, row...)
+				b.Queue(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(t.columns, ", "), t.values), row...)
 			}
 		}
 	}
 	return nil
-}
-
-// postgresEpoch is what PostgreSQL counts the microseconds of a time from.
-var postgresEpoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// copyInto inserts rows into columns of a table with COPY, in its binary format. Their values are of
-// the types string, []byte, int32, int64 and time.Time.
-func copyInto(ctx context.Context, conn *pgx.Conn, table string, rows [][]any) error {
-	b := []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
-	for _, row := range rows {
-		b = binary.BigEndian.AppendUint16(b, uint16(len(row)))
-		for _, v := range row {
-			size := len(b)
-			b = appendValue(append(b, 0, 0, 0, 0), v)
-			binary.BigEndian.PutUint32(b[size:], uint32(len(b)-size-4))
-		}
-	}
-	_, err := conn.PgConn().CopyFrom(ctx, bytes.NewReader(append(b, 0xff, 0xff)), "COPY "+table+" FROM STDIN (FORMAT binary)")
-	return err
-}
-
-func appendValue(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case string:
-		return append(b, v...)
-	case []byte:
-		return append(b, v...)
-	case int32:
-		return binary.BigEndian.AppendUint32(b, uint32(v))
-	case int64:
-		return binary.BigEndian.AppendUint64(b, uint64(v))
-	case time.Time:
-		return binary.BigEndian.AppendUint64(b, uint64(v.Sub(postgresEpoch).Microseconds()))
-	}
-	panic(fmt.Sprintf("a value of type %T", v))
 }
