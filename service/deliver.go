@@ -171,8 +171,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 		return err
 	}
 	for _, m := range a.Messages {
-		s.hub.notify(m.InboxID)
-		s.hub.notify(m.KeyID)
+		s.hub.notify(m.InboxID, m.KeyID)
 		if s.options.Arrived != nil && m.ID != "" && m.KeyID != postmaster {
 			s.options.Arrived(Arrival{KeyID: m.KeyID, InboxID: m.InboxID, To: m.To, Summary: Summary{
 				ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: now, Size: int64(len(d.Raw)),

@@ -120,14 +120,18 @@ func (s *Service) ExtendInbox(ctx context.Context, k Key, id string, ttl time.Du
 	}
 	now := s.now()
 	in, err := s.store.ExtendInbox(ctx, k.ID, id, now, now.Add(ttl))
+	return in, s.changed(k, id, err, errNoInbox())
+}
+
+// changed wakes those who wait for an inbox after a change to it, or returns why that was not made.
+func (s *Service) changed(k Key, inboxID string, err, notFound error) error {
 	if ErrorCode(err) == NotFound {
-		err = errNoInbox()
+		return notFound
 	}
 	if err == nil {
-		s.hub.notify(id)
-		s.hub.notify(k.ID)
+		s.hub.notify(inboxID, k.ID)
 	}
-	return in, err
+	return err
 }
 
 // Inboxes returns the key's inboxes, newest first, and the version of the list, which differs after
@@ -154,14 +158,5 @@ func (s *Service) DeleteInbox(ctx context.Context, k Key, id string) error {
 	if _, err := s.Inbox(ctx, k, id); err != nil {
 		return err
 	}
-	err := s.store.DeleteInbox(ctx, k.ID, id)
-	if ErrorCode(err) == NotFound {
-		return errNoInbox()
-	}
-	if err != nil {
-		return err
-	}
-	s.hub.notify(id)
-	s.hub.notify(k.ID)
-	return nil
+	return s.changed(k, id, s.store.DeleteInbox(ctx, k.ID, id), errNoInbox())
 }

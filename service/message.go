@@ -75,28 +75,31 @@ func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (
 
 // Message returns a message of an inbox of the key, or NotFound.
 func (s *Service) Message(ctx context.Context, k Key, inboxID, messageID string) (Message, error) {
-	in, seq, err := s.seqOf(ctx, k, inboxID, messageID)
-	if err != nil {
-		return Message{}, err
-	}
-	m, err := s.store.Message(ctx, in, seq)
-	if ErrorCode(err) == NotFound || err == nil && m.ID != messageID {
-		return Message{}, errNoMessage()
-	}
-	return m, err
+	return find(ctx, s, k, inboxID, messageID, s.store.Message, func(m Message) string { return m.ID })
 }
 
 // Summary returns the summary of a message without reading its body, or NotFound.
 func (s *Service) Summary(ctx context.Context, k Key, inboxID, messageID string) (Summary, error) {
-	in, seq, err := s.seqOf(ctx, k, inboxID, messageID)
+	return find(ctx, s, k, inboxID, messageID, s.store.Summary, func(m Summary) string { return m.ID })
+}
+
+// find reads a message of an inbox of the key by the sequence number in its ID.
+func find[M any](ctx context.Context, s *Service, k Key, inboxID, messageID string,
+	read func(context.Context, Inbox, uint64) (M, error), id func(M) string) (M, error) {
+	var none M
+	in, err := s.Inbox(ctx, k, inboxID)
 	if err != nil {
-		return Summary{}, err
+		return none, err
 	}
-	sum, err := s.store.Summary(ctx, in, seq)
-	if ErrorCode(err) == NotFound || err == nil && sum.ID != messageID {
-		return Summary{}, errNoMessage()
+	seq, ok := MessageSeq(messageID)
+	if !ok {
+		return none, errNoMessage()
 	}
-	return sum, err
+	m, err := read(ctx, in, seq)
+	if ErrorCode(err) == NotFound || err == nil && id(m) != messageID {
+		return none, errNoMessage()
+	}
+	return m, err
 }
 
 // DeleteMessages removes a message from an inbox of the key, or all of them with the ID "", or returns
@@ -105,31 +108,11 @@ func (s *Service) DeleteMessages(ctx context.Context, k Key, inboxID, messageID 
 	if _, err := s.Inbox(ctx, k, inboxID); err != nil {
 		return err
 	}
-	err := s.store.DeleteMessages(ctx, k.ID, inboxID, messageID)
-	switch {
-	case ErrorCode(err) == NotFound && messageID != "":
-		return errNoMessage()
-	case ErrorCode(err) == NotFound:
-		return errNoInbox()
-	case err != nil:
-		return err
+	notFound := errNoMessage()
+	if messageID == "" {
+		notFound = errNoInbox()
 	}
-	s.hub.notify(inboxID)
-	s.hub.notify(k.ID)
-	return nil
-}
-
-// seqOf returns the inbox of the key and the sequence number that a message ID has in it.
-func (s *Service) seqOf(ctx context.Context, k Key, inboxID, messageID string) (Inbox, uint64, error) {
-	in, err := s.Inbox(ctx, k, inboxID)
-	if err != nil {
-		return Inbox{}, 0, err
-	}
-	seq, ok := MessageSeq(messageID)
-	if !ok {
-		return Inbox{}, 0, errNoMessage()
-	}
-	return in, seq, nil
+	return s.changed(k, inboxID, s.store.DeleteMessages(ctx, k.ID, inboxID, messageID), notFound)
 }
 
 func errNoMessage() error { return Errorf(NotFound, "No such message") }

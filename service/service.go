@@ -101,7 +101,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer others.Wait()
 	var err error
 	if s.shared != nil {
-		others.Go(func() { err = s.shared.Listen(ctx, s.hub.notify) })
+		others.Go(func() { err = s.shared.Listen(ctx, func(id string) { s.hub.notify(id) }) })
 	}
 	for {
 		pause := s.sweep(ctx)
@@ -127,8 +127,7 @@ func (s *Service) sweep(ctx context.Context) time.Duration {
 			return MinTTL
 		}
 		for _, in := range swept.Inboxes {
-			s.hub.notify(in.ID)
-			s.hub.notify(in.KeyID)
+			s.hub.notify(in.ID, in.KeyID)
 		}
 		if !swept.Next.IsZero() && !swept.Next.After(now) && len(swept.Inboxes) > 0 {
 			continue

@@ -2,8 +2,10 @@ package service
 
 import (
 	"context"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -94,18 +96,18 @@ func (h *hub) subscribe(id string) (changed <-chan struct{}, unsubscribe func())
 	}
 }
 
-// notify wakes the subscribers of a topic, or with "" those of all.
-func (h *hub) notify(id string) {
+// notify wakes the subscribers of topics, or with "" those of all.
+func (h *hub) notify(ids ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if id == "" {
-		for _, t := range h.topics {
+	if slices.Contains(ids, "") {
+		ids = slices.Collect(maps.Keys(h.topics))
+	}
+	for _, id := range ids {
+		if t := h.topics[id]; t != nil {
 			close(t.changed)
+			delete(h.topics, id)
 		}
-		clear(h.topics)
-	} else if t := h.topics[id]; t != nil {
-		close(t.changed)
-		delete(h.topics, id)
 	}
 }
 
