@@ -454,7 +454,7 @@ func TestResources(t *testing.T) {
 	if c, err := read("/attachment/" + m.Attachments[0].ID); err != nil || string(c.Blob) != "\x00\x01\x02" {
 		t.Errorf("attachment: %+v, %v", c, err)
 	}
-	for _, suffix := range []string{"/nothing", "/attachment/nothing", "/../x"} {
+	for _, suffix := range []string{"/nothing", "/attachment/nothing", "/attachment/", "/attachment/%zz", "/attachment/%2F", "/../x"} {
 		c, err := read(suffix)
 		if wire := (*jsonrpc.Error)(nil); !errors.As(err, &wire) || wire.Code >= 0 || !strings.Contains(wire.Message, "not found") {
 			t.Errorf("%s gave %+v, %v", suffix, c, err)

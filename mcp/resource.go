@@ -31,26 +31,22 @@ func attachmentLink(inboxID, messageID string, a api.Attachment) *sdk.ResourceLi
 
 func (t *tools) addResources(s *sdk.Server) {
 	const base = "mayfly://inbox/{inbox}/message/{message}"
-	for kind, template := range map[string]*sdk.ResourceTemplate{
-		"": {
+	for _, template := range []sdk.ResourceTemplate{
+		{
 			Name: "message", Title: "Message", URITemplate: base, MIMEType: "text/plain",
 			Description: "the complete body of a message as plain text, untrusted",
 		},
-		"raw": {
+		{
 			Name: "raw", Title: "Raw message", URITemplate: base + "/raw", MIMEType: "message/rfc822",
 			Description: "a message as it was received, untrusted",
 		},
-		"attachment": {
+		{
 			Name: "attachment", Title: "Attachment", URITemplate: base + "/attachment/{attachment}",
 			Description: "the content of an attachment, untrusted",
 		},
 	} {
-		s.AddResourceTemplate(template, func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			p, ok := parseURI(r.Params.URI)
-			if !ok || p.kind != kind {
-				return nil, sdk.ResourceNotFoundError(r.Params.URI)
-			}
-			contents, err := p.read(ctx, t.client(r))
+		s.AddResourceTemplate(&template, func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			contents, err := read(ctx, t.client(r), template.Name, r.Params.URI)
 			if err != nil {
 				return nil, resourceError(r.Params.URI, err)
 			}
@@ -60,43 +56,22 @@ func (t *tools) addResources(s *sdk.Server) {
 	}
 }
 
-// resource is what a URI names.
-type resource struct{ inboxID, messageID, kind, attachmentID string }
-
-func parseURI(uri string) (resource, bool) {
-	rest, ok := strings.CutPrefix(uri, "mayfly://inbox/")
-	parts := strings.Split(rest, "/")
-	for i := range parts {
-		part, err := url.PathUnescape(parts[i])
-		ok = ok && err == nil && part != ""
-		parts[i] = part
+// read reads what a URI names, which has matched the template of the resource.
+func read(ctx context.Context, c *api.Client, resource, uri string) (*sdk.ResourceContents, error) {
+	parts := strings.Split(uri, "/")
+	for i, part := range parts {
+		parts[i], _ = url.PathUnescape(part) // an ID of which nothing is left is none
 	}
-	if !ok || len(parts) < 3 || parts[1] != "message" {
-		return resource{}, false
-	}
-	p := resource{inboxID: parts[0], messageID: parts[2]}
-	switch rest := parts[3:]; {
-	case len(rest) == 0:
-	case len(rest) == 1 && rest[0] == "raw":
-		p.kind = "raw"
-	case len(rest) == 2 && rest[0] == "attachment":
-		p.kind, p.attachmentID = "attachment", rest[1]
-	default:
-		return resource{}, false
-	}
-	return p, true
-}
-
-func (p resource) read(ctx context.Context, c *api.Client) (*sdk.ResourceContents, error) {
-	switch p.kind {
+	inboxID, messageID := parts[3], parts[5]
+	switch resource {
 	case "raw":
-		raw, err := c.Raw(ctx, p.inboxID, p.messageID)
+		raw, err := c.Raw(ctx, inboxID, messageID)
 		return &sdk.ResourceContents{MIMEType: "message/rfc822", Blob: raw}, err
 	case "attachment":
-		a, content, err := attachment(ctx, c, p.inboxID, p.messageID, p.attachmentID)
+		a, content, err := attachment(ctx, c, inboxID, messageID, parts[7])
 		return &sdk.ResourceContents{MIMEType: a.ContentType, Blob: content}, err
 	}
-	m, err := message.FetchObject(ctx, c, p.inboxID, p.messageID)
+	m, err := message.FetchObject(ctx, c, inboxID, messageID)
 	if err != nil {
 		return nil, err
 	}
