@@ -2,9 +2,7 @@ package rest
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	"mayfly/api"
@@ -33,27 +31,17 @@ func (s *Server) createInbox(w *response, r *http.Request) error {
 // readNewInbox reads the body of a create request. An error is meant for the client.
 func readNewInbox(w http.ResponseWriter, r *http.Request) (service.NewInbox, error) {
 	var n service.NewInbox
-	fields, err := readObject(w, r)
-	if err != nil {
-		return n, err
+	fields, err := readObject(w, r, "domain", "username", "ttl")
+	if err == nil {
+		n.Domain, err = textField(fields, "domain")
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		value := fields[name]
-		switch name {
-		case "domain":
-			n.Domain, err = textField(name, value)
-		case "username":
-			n.Username, err = textField(name, value)
-		case "ttl":
-			n.TTL, err = secondsField(name, value)
-		default:
-			err = invalid("Unknown field %.50q; known are domain, username and ttl", name)
-		}
-		if err != nil {
-			return n, err
-		}
+	if value, ok := fields["ttl"]; ok && err == nil {
+		n.TTL, err = secondsField("ttl", value)
 	}
-	return n, nil
+	if err == nil {
+		n.Username, err = textField(fields, "username")
+	}
+	return n, err
 }
 
 func (s *Server) getInbox(w *response, r *http.Request) error {
@@ -69,14 +57,9 @@ func (s *Server) getInbox(w *response, r *http.Request) error {
 
 // extendInbox sets when an inbox ends. Its lifetime is the one field, and has no default here.
 func (s *Server) extendInbox(w *response, r *http.Request) error {
-	fields, err := readObject(w, r)
+	fields, err := readObject(w, r, "ttl")
 	if err != nil {
 		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if name != "ttl" {
-			return invalid("Unknown field %.50q; known is ttl", name)
-		}
 	}
 	ttl, err := secondsField("ttl", fields["ttl"])
 	if err != nil {

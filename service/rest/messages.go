@@ -362,19 +362,11 @@ func (s *Server) releaseMessage(w *response, r *http.Request) error {
 
 // readRelease reads the addresses that a message is released to.
 func readRelease(w http.ResponseWriter, r *http.Request) (to []string, err error) {
-	fields, err := readObject(w, r)
+	fields, err := readObject(w, r, "to")
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range fields {
-		if name != "to" {
-			return nil, invalid("Unknown field %.50q; known is to", name)
-		}
-		if json.Unmarshal(value, &to) != nil {
-			to = nil
-		}
-	}
-	if len(to) == 0 {
+	if json.Unmarshal(fields["to"], &to) != nil || len(to) == 0 {
 		return nil, invalid("Field \"to\" must be a list of addresses")
 	}
 	return to, nil

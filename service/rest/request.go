@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 
 	"mayfly/internal/sockets"
 	"mayfly/service"
@@ -25,9 +29,9 @@ func invalid(format string, args ...any) error {
 	return service.Errorf(service.Invalid, format, args...)
 }
 
-// readObject reads the fields of a request's body, one JSON object. An empty body stands for an empty
-// object. Names are not folded, as encoding/json does with those of a struct.
-func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
+// readObject reads the fields of a request's body, one JSON object with known fields. An empty body stands
+// for an empty object. Names are not folded, as encoding/json does with those of a struct.
+func readObject(w http.ResponseWriter, r *http.Request, known ...string) (map[string]json.RawMessage, error) {
 	if r.ContentLength > maxBody { // the announced length suffices to refuse it
 		w.Header().Set("Connection", "close")
 		return nil, invalid("The body is larger than %d bytes", maxBody)
@@ -51,10 +55,20 @@ func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMess
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
 		return nil, invalid("The body must be one JSON object")
 	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(known, name) {
+			return nil, invalid("Unknown field %.50q; known %s %s", name, english.PluralWord(len(known), "is", "are"), english.WordSeries(known, "and"))
+		}
+	}
 	return fields, nil
 }
 
-func textField(name string, value json.RawMessage) (string, error) {
+// textField returns a field, or "" if there is none.
+func textField(fields map[string]json.RawMessage, name string) (string, error) {
+	value, ok := fields[name]
+	if !ok {
+		return "", nil
+	}
 	var s *string
 	if err := json.Unmarshal(value, &s); err != nil || s == nil {
 		return "", invalid("Field %q must be a string", name)
