@@ -3,6 +3,8 @@ package service
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -160,3 +162,139 @@ func (s *Service) DeleteInbox(ctx context.Context, k Key, id string) error {
 	}
 	return s.changed(k, id, s.store.DeleteInbox(ctx, k.ID, id), errNoInbox())
 }
+
+const (
+	maxLocalPart = 64  // RFC 5321, 4.5.3.1.1
+	maxAddress   = 254 // RFC 5321, 4.5.3.1.3, without the angle brackets
+)
+
+// reserved are the local parts that stand for the domain itself (RFC 2142, and those that
+// certificate authorities use to verify a domain).
+var reserved = strings.Fields(`
+abuse admin administrator hostmaster mailer-daemon no-reply nobody noc noreply postmaster root
+security ssladmin ssladministrator sslwebmaster sysadmin webmaster www
+`)
+
+// parseUsername returns the local part for a requested username, or an error that says what is
+// wrong with it.
+func parseUsername(s string) (string, error) {
+	s = lower(s)
+	if len(s) > maxLocalPart {
+		return "", Errorf(Invalid, "username must have 1 to %d characters", maxLocalPart)
+	}
+	for i := range len(s) {
+		if !alphanumeric(s[i]) && !strings.ContainsRune("._+-", rune(s[i])) {
+			return "", Errorf(Invalid, "username may have only the characters a-z 0-9 . _ + -")
+		}
+	}
+	if s == "" || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
+		return "", Errorf(Invalid, "username must start and end with a letter or a digit")
+	}
+	if strings.Contains(s, "..") {
+		return "", Errorf(Invalid, "username must not have two dots in a row")
+	}
+	if slices.Contains(reserved, s) {
+		return "", Errorf(Invalid, "The username %s is reserved", s)
+	}
+	return s, nil
+}
+
+// lower changes only ASCII letters to lower case: in Unicode, letters of two alphabets can have the
+// same lower case.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+
+// Domains returns the domains that inboxes can be created at, the default first.
+func (s *Service) Domains() []string { return s.options.Domains }
+
+// domain returns the requested domain in lower case, or the default, or an error that lists those
+// there are.
+func (s *Service) domain(d string) (string, error) {
+	if len(s.options.Domains) == 0 {
+		return "", Errorf(Invalid, "this service has no domains for inboxes")
+	}
+	if d == "" {
+		return s.options.Domains[0], nil
+	}
+	d = lower(d)
+	if !slices.Contains(s.options.Domains, d) {
+		return "", Errorf(Invalid, "domain must be one of %s", strings.Join(s.options.Domains, ", "))
+	}
+	return d, nil
+}
+
+// splitAddress returns the local part and the domain of an address, in lower case.
+func splitAddress(address string) (local, domain string, err error) {
+	at := strings.LastIndexByte(address, '@')
+	if at <= 0 || at == len(address)-1 || len(address) > maxAddress ||
+		strings.ContainsFunc(address, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", "", Errorf(Invalid, "not an e-mail address")
+	}
+	address = lower(address)
+	return address[:at], strings.TrimSuffix(address[at+1:], "."), nil
+}
+
+// Untagged returns the addresses that an address has without some of its tags, the shortest first:
+// for a+b+c@x.test they are a@x.test and a+b@x.test.
+func Untagged(address string) []string {
+	local, domain, _ := strings.Cut(address, "@")
+	if len(local) > maxLocalPart {
+		return nil
+	}
+	var list []string
+	for i := 1; i < len(local); i++ {
+		if local[i] == '+' {
+			list = append(list, local[:i]+"@"+domain)
+		}
+	}
+	return list
+}
+
+// randomUsername returns one of 5 billion local parts that are easy to read aloud, of at most 16 characters: a narrow pane
+// shows them whole.
+func randomUsername() string {
+	const suffix = "23456789bcdfghjkmnpqrstvwxz" // no look-alikes, and no vowels to make words of
+	var b strings.Builder
+	b.WriteString(pick(adjectives) + "-" + pick(animals) + "-")
+	for range 4 {
+		b.WriteByte(suffix[below(len(suffix))])
+	}
+	return b.String()
+}
+
+func pick(words []string) string { return words[below(len(words))] }
+
+func below(n int) int {
+	i, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
+	if err != nil {
+		panic(err) // crypto/rand.Reader never fails
+	}
+	return int(i.Int64())
+}
+
+var adjectives = strings.Fields(`
+able agile airy alert amber ample apt aqua azure bold brave brisk calm chief civic clean clear
+cosy crisp curly deep deft dewy dusky eager early easy elder elfin epic even fair fancy fast
+fleet fond free fresh glad grand green handy happy hardy hazel icy ideal jade jolly keen kind
+lean level light lilac loyal lucid lucky lunar merry mild mint misty mossy neat noble novel opal
+olive plum prime proud quick quiet rapid ready regal rosy royal ruby sage sandy sharp shy sleek
+snowy solar solid sound spry still sunny sure swift tawny tidy vivid warm wary whole windy wise
+witty zesty
+`)
+
+var animals = strings.Fields(`
+adder ant auk bat bear bee bison boar camel carp cat civet clam cobra cod colt coot coral crab
+crane crow deer dingo dove eagle eel egret eider elk emu fawn finch fox frog gecko goat goose
+grebe gull hare hawk heron ibex ibis jay kite kiwi koala lark lemur lion llama loon lynx mole
+moose moth newt otter owl panda perch pike pipit pony puma quail raven robin rook seal shrew
+snipe squid stoat stork swan swift tapir teal tern tiger toad trout viper vole whale wolf wren
+yak zebra
+`)

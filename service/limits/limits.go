@@ -3,10 +3,17 @@
 package limits
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Prefix returns what counts as one address: an IPv4 address or an IPv6 /64, of which one client can
@@ -134,4 +141,200 @@ func (c *limitedConn) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return nil
+}
+
+// SessionOptions are the settings of Sessions.
+type SessionOptions struct {
+	Protocol      string                // named in errors and in the log
+	Max           int                   // connections at a time
+	MaxPerAddress int                   // of them, from one address
+	TooMany       string                // the line that a connection above these limits gets
+	Refused       func(perAddress bool) // counts such a connection; may be nil
+	Log           *slog.Logger
+}
+
+// Sessions are the connections to a server whose protocol has sessions. It is safe for concurrent use.
+type Sessions struct {
+	options       SessionOptions
+	ctx, draining context.Context // draining ends when a shutdown begins
+	cancel, drain context.CancelFunc
+
+	mu        sync.Mutex
+	conns     map[net.Conn]netip.Prefix // zero unless it is counted
+	addresses *addresses
+	running   sync.WaitGroup // connections
+}
+
+// NewSessions returns the sessions of a server that has none yet.
+func NewSessions(o SessionOptions) *Sessions {
+	s := &Sessions{
+		options:   o,
+		conns:     make(map[net.Conn]netip.Prefix),
+		addresses: newAddresses(o.MaxPerAddress),
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.draining, s.drain = context.WithCancel(s.ctx)
+	return s
+}
+
+// Context ends when a shutdown has ended or runs out of time.
+func (s *Sessions) Context() context.Context { return s.ctx }
+
+// Draining reports whether the server shuts down: sessions have to end.
+func (s *Sessions) Draining() bool { return s.draining.Err() != nil }
+
+// Stopping is closed when the server begins to shut down.
+func (s *Sessions) Stopping() <-chan struct{} { return s.draining.Done() }
+
+// Len returns how many connections are open.
+func (s *Sessions) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+// Serve accepts connections on l until Shutdown is called, and then returns nil. It closes l. Each
+// connection within the limits gets a goroutine that runs session with its address; session calls Leave
+// at its end. With silent, connections above the limits are closed without a line, as those have to be
+// that begin with a TLS handshake.
+func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, netip.Prefix)) error {
+	defer l.Close()
+	defer context.AfterFunc(s.draining, func() { l.Close() })()
+	var delay time.Duration
+	seldom := rate.Sometimes{Interval: time.Minute} // for the log
+	for {
+		nc, err := l.Accept()
+		switch {
+		case err == nil:
+			delay = 0
+			s.admit(nc, silent, session)
+		case s.Draining():
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("accepting %s connections: %w", s.options.Protocol, err)
+		default: // out of file descriptors, or the client has left already
+			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
+			seldom.Do(func() { s.options.Log.Warn(s.options.Protocol+" connections are not accepted", "error", err) })
+			select {
+			case <-time.After(delay):
+			case <-s.ctx.Done():
+			}
+		}
+	}
+}
+
+func (s *Sessions) admit(nc net.Conn, silent bool, session func(net.Conn, netip.Prefix)) {
+	if !s.Enter(nc) {
+		s.turnAway(nc, silent, false)
+		return
+	}
+	go func() {
+		// If a balancer says what it is, this reads the connection.
+		address := Prefix(nc.RemoteAddr())
+		if !s.join(nc, address) {
+			s.turnAway(nc, silent, true)
+			s.Leave(nc)
+			return
+		}
+		session(nc, address)
+	}()
+}
+
+func (s *Sessions) turnAway(nc net.Conn, silent, perAddress bool) {
+	if s.options.Refused != nil {
+		s.options.Refused(perAddress)
+	}
+	if !silent {
+		// A balancer's connection is read for the name of the client before. The few octets fit into the
+		// socket's buffer: the deadline to write them is for a transport without one, and long enough
+		// for a busy machine.
+		nc.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		nc.SetWriteDeadline(time.Now().Add(time.Second))
+		fmt.Fprintf(nc, "%s\r\n", s.options.TooMany)
+	}
+	nc.Close()
+}
+
+// Enter adds a connection, unless there are too many.
+func (s *Sessions) Enter(nc net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Draining() || len(s.conns) >= s.options.Max {
+		return false
+	}
+	s.conns[nc] = netip.Prefix{}
+	s.running.Add(1)
+	return true
+}
+
+// join counts a connection that has entered to those from its address, unless there are too many.
+func (s *Sessions) join(nc net.Conn, address netip.Prefix) bool {
+	if !s.addresses.enter(address) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns[nc] = address
+	return true
+}
+
+// Leave removes a connection that has entered, when its session has ended.
+func (s *Sessions) Leave(nc net.Conn) {
+	defer s.running.Done()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addresses.leave(s.conns[nc])
+	delete(s.conns, nc)
+}
+
+// SetReadDeadline sets the read deadline of a connection, which Shutdown makes pass.
+func (s *Sessions) SetReadDeadline(nc net.Conn, t time.Time) {
+	nc.SetReadDeadline(t)
+	if s.Draining() { // it may have begun just before
+		interrupt(nc)
+	}
+}
+
+// interrupt ends a read that waits for the client.
+func interrupt(nc net.Conn) { nc.SetReadDeadline(time.Unix(1, 0)) }
+
+// Shutdown stops accepting connections, ends the reads of sessions that wait for their client, and
+// waits for the sessions. If ctx ends first, it closes the remaining connections and returns ctx's
+// error.
+func (s *Sessions) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.drain()
+	for nc := range s.conns {
+		interrupt(nc)
+	}
+	s.mu.Unlock()
+
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		s.cancel()
+		return nil
+	case <-ctx.Done():
+	}
+	s.cancel()
+	s.mu.Lock()
+	for nc := range s.conns {
+		nc.Close()
+	}
+	s.mu.Unlock()
+	<-done
+	return fmt.Errorf("%s sessions cut off: %w", s.options.Protocol, ctx.Err())
+}
+
+// Linger gives the client time to read the last reply. Closing a socket with unread input would
+// reset the connection, and the reply could be lost.
+func Linger(nc net.Conn) {
+	if half, ok := nc.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		nc.SetReadDeadline(time.Now().Add(time.Second))
+		io.CopyN(io.Discard, nc, 1<<20)
+	}
 }
