@@ -84,8 +84,7 @@ type follower struct {
 // watched is an inbox that is followed.
 type watched struct {
 	inbox   api.Inbox
-	created bool            // made since the start, so all its messages are new
-	seen    map[string]bool // messages already there; nil before the first list
+	created bool // made since the start, and not listed yet: all its messages are new
 }
 
 // onEvent prints an event, and reports whether there is nothing left to follow. An error ends that, too.
@@ -98,7 +97,7 @@ func (f *follower) onEvent(ctx context.Context, w *watch.Watcher, e watch.Event)
 		}
 	case watch.Listed, watch.Arrived:
 		if i != nil {
-			err = f.listed(ctx, i, e.Messages)
+			err = f.listed(ctx, i, e)
 		}
 	case watch.Gone:
 		if i == nil {
@@ -144,13 +143,11 @@ func (f *follower) add(w *watch.Watcher, list []api.Inbox) {
 }
 
 // listed prints the messages that are new, oldest first.
-func (f *follower) listed(ctx context.Context, i *watched, messages []api.Summary) error {
-	first := i.seen == nil
-	before := i.seen
-	i.seen = make(map[string]bool, len(messages))
-	for _, m := range slices.Backward(messages) {
-		i.seen[m.ID] = true
-		if before[m.ID] || first && !i.created {
+func (f *follower) listed(ctx context.Context, i *watched, list watch.Event) error {
+	all := i.created
+	i.created = false
+	for _, m := range slices.Backward(list.Messages) {
+		if !all && !slices.Contains(list.New, m.ID) {
 			continue
 		}
 		e := event{name: "arrived", inbox: &i.inbox, message: &m}
