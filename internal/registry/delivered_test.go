@@ -41,7 +41,7 @@ func TestWhatWasHandedOverIsKept(t *testing.T) {
 	}); err != nil || !handOver(t, r, "a", "3") {
 		t.Errorf("what was not printed counts as delivered; %v", err)
 	}
-	if err := r.Remove("a", "b"); err != nil || len(files(t, dir)) != 0 {
+	if err := errors.Join(r.Remove("a"), r.Remove("b")); err != nil || len(files(t, dir)) != 0 {
 		t.Errorf("%v; left %v", err, files(t, dir))
 	}
 	if all := list(t, r); len(all) != 0 {

@@ -199,21 +199,11 @@ func (r *Registry) write(path string, v record, over time.Time) error {
 	return err
 }
 
-// Put adds inboxes, or replaces those with the same ID. An inbox without a label keeps the one it has.
+// Put adds an inbox, or replaces the one with the same ID. Without a label it keeps the one it has.
 // Inboxes that expired more than [Kept] ago are forgotten, once an hour.
-func (r *Registry) Put(inboxes ...Inbox) error {
-	var failed error
-	for _, i := range inboxes {
-		if err := r.put(i); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("keep the inbox: %w", err))
-		}
-	}
-	return failed
-}
-
-func (r *Registry) put(i Inbox) error {
+func (r *Registry) Put(i Inbox) error {
 	if i.ID == "" {
-		return errors.New("it has no ID")
+		return errors.New("keep the inbox: it has no ID")
 	}
 	path := r.path(i.ID, suffix)
 	if known, err := read[Inbox](path); err == nil && i.Label == "" {
@@ -223,17 +213,14 @@ func (r *Registry) put(i Inbox) error {
 	if over.IsZero() {
 		over = time.Now().AddDate(100, 0, 0)
 	}
-	return r.write(path, i, over)
+	if err := r.write(path, i, over); err != nil {
+		return fmt.Errorf("keep the inbox: %w", err)
+	}
+	return nil
 }
 
-// Remove forgets inboxes; those that are not known are no error.
-func (r *Registry) Remove(inboxIDs ...string) error {
-	var failed error
-	for _, id := range inboxIDs {
-		failed = errors.Join(failed, r.remove(hash(id)))
-	}
-	return failed
-}
+// Remove forgets an inbox; one that is not known is no error.
+func (r *Registry) Remove(inboxID string) error { return r.remove(hash(inboxID)) }
 
 // remove removes the files of an inbox.
 func (r *Registry) remove(name string) error {
