@@ -88,9 +88,6 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 			if plan == "" {
 				return usagef("--plan is required: free, dev, startup or enterprise")
 			}
-			if _, err := service.ParsePlan(plan); err != nil { // before a store is created
-				return usagef("%w", err)
-			}
 			secret := "" // a random one
 			if cmd.Flags().Changed("secret-file") {
 				if secretFile == "" {
@@ -111,10 +108,9 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 			})
 		},
 	}
-	cmd.Flags().StringVar(&plan, "plan", "", "`plan` of the key: free, dev, startup or enterprise")
+	choiceFlag(cmd, cmd.Flags(), &plan, "plan", "", "`plan` of the key: free, dev, startup or enterprise", plans...)
 	cmd.Flags().StringVar(&name, "name", "", "`name` that says what the key is for")
 	cmd.Flags().StringVar(&secretFile, "secret-file", "", "`file` with the key to create")
-	a.completeFlag(cmd, "plan", cobra.FixedCompletions(plans, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

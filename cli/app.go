@@ -79,11 +79,10 @@ mayfly --base-url https://api.example`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			if cmd.Name() == cobra.ShellCompRequestCmd {
 				unquoteUsages(cmd.Root())
 			}
-			return a.checkFlags()
 		},
 		RunE: a.runUI,
 	}
@@ -117,13 +116,10 @@ func (a *app) globalFlags(root *cobra.Command) {
 	flags.StringVar(&a.profile, "profile", "", "`name` of the profile in config.toml to use")
 	flags.StringVar(&a.baseURL, "base-url", "", "`URL` of the service, such as https://api.example")
 	flags.BoolVar(&a.insecure, "insecure", false, "send the key over plain HTTP, even to another machine")
-	flags.StringVar(&a.color, "color", "auto", "`when` to show colours: auto, always or never")
+	choiceFlag(root, flags, &a.color, "color", "auto", "`when` to show colours: auto, always or never", "auto", "always", "never")
 	flags.BoolP("help", "h", false, "show the help of a command")
 	groupFlags(flags, "global flags")
-	cobra.CheckErr(errors.Join(
-		root.RegisterFlagCompletionFunc("profile", a.completeProfiles),
-		root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]cobra.Completion{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)),
-	))
+	a.completeFlag(root, "profile", a.completeProfiles)
 }
 
 // addGroup adds commands that the help lists together.
@@ -133,14 +129,6 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 		c.GroupID = title
 		root.AddCommand(c)
 	}
-}
-
-func (a *app) checkFlags() error {
-	switch a.color {
-	case "auto", "always", "never":
-		return nil
-	}
-	return usagef("--color %q: want auto, always or never", a.color)
 }
 
 // openDebugLog opens the log file of --debug, which only its owner can read. It says what was done

@@ -163,6 +163,31 @@ func unquoteUsages(cmd *cobra.Command) {
 	}
 }
 
+// choice is a flag's value: one of some words.
+type choice struct {
+	value *string
+	words []string
+}
+
+func (c choice) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return errors.New("want " + english.WordSeries(c.words, "or"))
+	}
+	*c.value = s
+	return nil
+}
+
+func (c choice) String() string { return *c.value }
+
+func (c choice) Type() string { return "string" }
+
+// choiceFlag adds a flag that takes one of some words, which shells complete.
+func choiceFlag(cmd *cobra.Command, flags *pflag.FlagSet, value *string, name, byDefault, usage string, words ...string) {
+	*value = byDefault
+	flags.Var(choice{value, words}, name, usage)
+	cobra.CheckErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+}
+
 // duration is a flag's value: a Go duration (30m, 1h30m), whole days (2d), or a bare number of
 // seconds. It is never negative.
 type duration time.Duration

@@ -60,7 +60,7 @@ func TestHelpSuggests(t *testing.T) {
 		"unknown flag --jsno; did you mean --json?":                                                       {"wait", "--jsno"},
 		"unknown flag -json; did you mean --json?":                                                        {"ls", "-json"},
 		"unknown command \"reed\" for `mayfly`; did you mean read?":                                       {"reed", "--help"},
-		"unknown plan \"x\": want free, dev, startup or enterprise; see `mayfly admin key create --help`": {"admin", "key", "create", "--plan", "x", "--store", "/nowhere"},
+		"--plan \"x\": want free, dev, startup or enterprise; see `mayfly admin key create --help`": {"admin", "key", "create", "--plan", "x", "--store", "/nowhere"},
 		"unknown flag -x; see `mayfly --help`":                                                            {"-x"},
 		"unknown flag --nonsense; see `mayfly --help`":                                                    {"--nonsense"},
 		"--profile NAME needs a value; see `mayfly ls --help`":                                            {"ls", "--profile"},

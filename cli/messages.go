@@ -92,8 +92,8 @@ mayfly read --json | jq -r .code`,
 		},
 	}
 	f = a.viewFlags(cmd)
-	f.imagesFlag(a, cmd)
-	f.failOnFlag(a, cmd)
+	f.imagesFlag(cmd)
+	f.failOnFlag(cmd)
 	return cmd
 }
 

@@ -46,11 +46,10 @@ mayfly preview mail.eml --explain`,
 	}
 	cmd.Args = atLeastOne("a file to render")
 	f = a.viewFlags(cmd)
-	f.imagesFlag(a, cmd)
-	f.failOnFlag(a, cmd)
-	cmd.Flags().StringVar(&p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)")
+	f.imagesFlag(cmd)
+	f.failOnFlag(cmd)
+	choiceFlag(cmd, cmd.Flags(), &p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)", "html", "eml", "txt", "md")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
-	a.completeFlag(cmd, "type", cobra.FixedCompletions([]cobra.Completion{"html", "eml", "txt", "md"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -65,11 +64,6 @@ type preview struct {
 }
 
 func (p *preview) check(files []string) error {
-	switch p.kind {
-	case "", "html", "eml", "txt", "md":
-	default:
-		return usagef("--type %q: want html, eml, txt or md", p.kind)
-	}
 	stdin := 0
 	for _, file := range files {
 		if file == "-" {

@@ -34,11 +34,10 @@ type viewFlags struct {
 func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 	f := &viewFlags{width: unset}
 	flags := cmd.Flags()
-	flags.StringVar(&f.view, "view", "rich", "`view` to show: rich, text, html, headers, raw or checks")
+	choiceFlag(cmd, flags, &f.view, "view", "rich", "`view` to show: rich, text, html, headers, raw or checks", reader.Views[:]...)
 	flags.IntVar(&f.width, "width", f.width, "columns to wrap lines at; 0 wraps none (default: those of the terminal; in a pipe 80 for the rich view, else 0)")
 	flags.Lookup("width").DefValue = "" // the text says it
 	flags.BoolVar(&f.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
-	a.completeFlag(cmd, "view", cobra.FixedCompletions(reader.Views[:], cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 
@@ -46,16 +45,10 @@ func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 const maxWidth, unset = 10_000, -1
 
 func (f *viewFlags) check(cmd *cobra.Command) error {
-	if !slices.Contains(reader.Views[:], f.view) {
-		return usagef("--view %q: want one of %s", f.view, strings.Join(reader.Views[:], ", "))
-	}
 	if f.width < 0 && cmd.Flags().Changed("width") || f.width > maxWidth {
 		return usagef("--width %d: want 1 to %d columns, or 0 for lines that are not wrapped", f.width, maxWidth)
 	}
-	if f.failOn != "" && !slices.Contains(failLevels, f.failOn) {
-		return usagef("--fail-on %q: want error or warning", f.failOn)
-	}
-	return f.checkImages()
+	return nil
 }
 
 func (f *viewFlags) columns(a *app) int {
@@ -149,11 +142,10 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 	return show(w, m, view, render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)})
 }
 
-var failLevels = []cobra.Completion{check.Error.String(), check.Warning.String()}
+var failLevels = []string{check.Error.String(), check.Warning.String()}
 
-func (f *viewFlags) failOnFlag(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error or warning")
-	a.completeFlag(cmd, "fail-on", cobra.FixedCompletions(failLevels, cobra.ShellCompDirectiveNoFileComp))
+func (f *viewFlags) failOnFlag(cmd *cobra.Command) {
+	choiceFlag(cmd, cmd.Flags(), &f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error or warning", failLevels...)
 }
 
 // verdict is the error for a message in which the checks found what --fail-on does not let pass.
@@ -175,23 +167,14 @@ var imageProtocols = map[string]image.Protocol{
 	"off": image.Off, "blocks": image.Blocks, "kitty": image.Kitty, "iterm2": image.ITerm2, "sixel": image.Sixel,
 }
 
-var imageNames = []cobra.Completion{"auto", "kitty", "iterm2", "sixel", "blocks", "off"}
-
 // protocolTexts name the protocols for people.
 var protocolTexts = map[image.Protocol]string{
 	image.Blocks: "half blocks", image.Kitty: "kitty graphics", image.ITerm2: "iTerm2 images", image.Sixel: "sixel",
 }
 
-func (f *viewFlags) imagesFlag(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.images, "images", "off", "`how` to show the images embedded in the mail: auto, kitty, iterm2, sixel, blocks or off")
-	a.completeFlag(cmd, "images", cobra.FixedCompletions(imageNames, cobra.ShellCompDirectiveNoFileComp))
-}
-
-func (f *viewFlags) checkImages() error {
-	if f.images != "" && !slices.Contains(imageNames, f.images) {
-		return usagef("--images %q: want auto, kitty, iterm2, sixel, blocks or off", f.images)
-	}
-	return nil
+func (f *viewFlags) imagesFlag(cmd *cobra.Command) {
+	choiceFlag(cmd, cmd.Flags(), &f.images, "images", "off", "`how` to show the images embedded in the mail: auto, kitty, iterm2, sixel, blocks or off",
+		"auto", "kitty", "iterm2", "sixel", "blocks", "off")
 }
 
 // imageMode returns how images are drawn: as asked for, or with auto as stdout allows.
