@@ -8,8 +8,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"testing/fstest"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -30,9 +32,10 @@ func imageOf(program string) (v1.Image, *v1.Platform, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	// What does not change from release to release comes first, so that it is fetched once.
-	system, err := layerOf(systemFiles())
+	image, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), &v1.ConfigFile{
+		OS: b.platform.OS, Architecture: b.platform.Architecture, Created: v1.Time{Time: b.time}, Config: b.config(),
+		RootFS: v1.RootFS{Type: "layers"},
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +43,12 @@ func imageOf(program string) (v1.Image, *v1.Platform, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	app, err := layerOf([]file{{name: "mayfly", mode: 0o755, content: binary}})
+	// What does not change from release to release comes first, so that it is fetched once.
+	system, err := layerOf(systemFiles())
+	if err != nil {
+		return nil, nil, err
+	}
+	app, err := layerOf(fstest.MapFS{"mayfly": {Mode: 0o755, Data: binary}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,18 +56,6 @@ func imageOf(program string) (v1.Image, *v1.Platform, error) {
 		mutate.Addendum{Layer: system, History: v1.History{Created: v1.Time{Time: b.time}, CreatedBy: "certificates, user, /data"}},
 		mutate.Addendum{Layer: app, History: v1.History{Created: v1.Time{Time: b.time}, CreatedBy: "/mayfly"}},
 	)
-	if err != nil {
-		return nil, nil, err
-	}
-	config, err := image.ConfigFile()
-	if err != nil {
-		return nil, nil, err
-	}
-	config = config.DeepCopy()
-	config.OS, config.Architecture = b.platform.OS, b.platform.Architecture
-	config.Created = v1.Time{Time: b.time}
-	config.Config = b.config()
-	image, err = mutate.ConfigFile(image, config)
 	return image, b.platform, err
 }
 
@@ -130,24 +126,16 @@ func (b *build) config() v1.Config {
 	return c
 }
 
-// file is a file of an image, or a folder if its name ends in a slash.
-type file struct {
-	name    string
-	mode    int64
-	owner   int
-	content []byte
-}
-
-func systemFiles() []file {
-	return []file{
-		{name: "etc/", mode: 0o755},
-		{name: "etc/group", mode: 0o644, content: []byte("mayfly:x:65532:\n")},
-		{name: "etc/passwd", mode: 0o644, content: []byte("mayfly:x:65532:65532::/data:/\n")},
-		{name: "etc/ssl/", mode: 0o755},
-		{name: "etc/ssl/certs/", mode: 0o755},
-		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: certificates()},
-		{name: "tmp/", mode: 0o1777},
-		{name: "data/", mode: 0o700, owner: user},
+func systemFiles() fstest.MapFS {
+	return fstest.MapFS{
+		"etc":                               {Mode: fs.ModeDir | 0o755},
+		"etc/group":                         {Mode: 0o644, Data: []byte("mayfly:x:65532:\n")},
+		"etc/passwd":                        {Mode: 0o644, Data: []byte("mayfly:x:65532:65532::/data:/\n")},
+		"etc/ssl":                           {Mode: fs.ModeDir | 0o755},
+		"etc/ssl/certs":                     {Mode: fs.ModeDir | 0o755},
+		"etc/ssl/certs/ca-certificates.crt": {Mode: 0o644, Data: certificates()},
+		"tmp":                               {Mode: fs.ModeDir | fs.ModeSticky | 0o777},
+		"data":                              {Mode: fs.ModeDir | 0o700, Sys: &tar.Header{Uid: user, Gid: user}},
 	}
 }
 
@@ -164,26 +152,10 @@ func certificates() []byte {
 }
 
 // layerOf makes a layer of files. They have no time, so that a layer changes only if a file does.
-func layerOf(files []file) (v1.Layer, error) {
+func layerOf(files fs.FS) (v1.Layer, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
-	for _, f := range files {
-		kind := byte(tar.TypeReg)
-		if strings.HasSuffix(f.name, "/") {
-			kind = tar.TypeDir
-		}
-		header := &tar.Header{
-			Typeflag: kind, Name: f.name, Mode: f.mode, Uid: f.owner, Gid: f.owner,
-			Size: int64(len(f.content)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
-		}
-		if err := w.WriteHeader(header); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(f.content); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
+	if err := errors.Join(w.AddFS(files), w.Close()); err != nil {
 		return nil, err
 	}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.Bytes())), nil }
