@@ -20,14 +20,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const (
-	// Variable is the environment variable with the URL of a server on which databases can be created.
-	Variable = "MAYFLY_TEST_POSTGRES"
-
-	// CitusVariable is the environment variable with the URL of the coordinator of a Citus cluster on
-	// whose servers databases can be created. All of them accept the user and password of the URL.
-	CitusVariable = "MAYFLY_TEST_CITUS"
-)
+// Variable is the environment variable with the URL of a server on which databases can be created.
+const Variable = "MAYFLY_TEST_POSTGRES"
 
 // serverTimeout bounds each operation on a server.
 const serverTimeout = time.Minute
@@ -65,45 +59,14 @@ func Database(t testing.TB) string {
 // all such databases of a test process are on one cluster. If there is none, the test is skipped.
 func CitusDatabase(t testing.TB) []string {
 	t.Helper()
-	servers := citusServers(t)
-	urls := create(t, servers...)
-	join(t, urls)
-	return urls
-}
-
-// citusServers returns the URLs of a database on each node of a cluster, the coordinator's first.
-func citusServers(t testing.TB) []string {
-	t.Helper()
-	if coordinator := os.Getenv(CitusVariable); coordinator != "" {
-		return nodesOf(t, coordinator)
-	}
 	needCitus(t)
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.citus == nil {
 		shared.citus = newCitus(t, unsafely)
 	}
-	return shared.citus.urls()
-}
-
-// nodesOf returns the URLs of the nodes of a coordinator's cluster.
-func nodesOf(t testing.TB, coordinator string) (urls []string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), coordinator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	rows, _ := conn.Query(t.Context(), "SELECT nodename || ':' || nodeport FROM pg_dist_node WHERE isactive AND noderole = 'primary' ORDER BY groupid")
-	hosts, err := pgx.CollectRows(rows, pgx.RowTo[string]) // the rows have the query's error
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, host := range hosts {
-		u := parse(t, coordinator)
-		u.Host = host
-		urls = append(urls, u.String())
-	}
+	urls := create(t, shared.citus.urls()...)
+	join(t, urls)
 	return urls
 }
 
@@ -183,7 +146,6 @@ func needCitus(t testing.TB) {
 		_, err = os.Stat(filepath.Join(strings.TrimSpace(string(lib)), "citus.so"))
 	}
 	if err != nil {
-		t.Skipf("Citus is not installed here: NOT run (%v). To run it, install it in PostgreSQL's library folder, "+
-			"or set %s to the URL of a coordinator on whose servers databases can be created", err, CitusVariable)
+		t.Skipf("Citus is not installed here: NOT run (%v). To run it, install it in PostgreSQL's library folder", err)
 	}
 }
