@@ -137,18 +137,21 @@ func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, err
 	return v.inboxes.get(ctx, keyed{keyID, id})
 }
 
-// queueInboxes reads inboxes by their IDs.
-func queueInboxes(b *pgx.Batch, list []keyed) *pgx.QueuedQuery {
-	if len(list) == 1 {
-		return b.Queue("SELECT "+inboxColumns+" FROM inboxes i WHERE i.key_id = $1 AND i.id = $2", list[0].keyID, list[0].name)
-	}
-	keyIDs, ids := columns(list)
-	return b.Queue("SELECT "+inboxColumns+` FROM unnest($1::text[], $2::text[]) u (key_id, id)
-		JOIN inboxes i ON i.key_id = u.key_id AND i.id = u.id`, keyIDs, ids)
+func (s *Store) readInboxes(ctx context.Context, pool *pgxpool.Pool, list []keyed) ([]service.Inbox, error) {
+	return s.inboxesBy(ctx, pool, "id", list)
 }
 
-func (s *Store) readInboxes(ctx context.Context, pool *pgxpool.Pool, list []keyed) ([]service.Inbox, error) {
-	return each(ctx, s, pool, list, scanInbox, queueInboxes)
+// inboxesBy returns the inboxes whose names are in a column, of several with the same name the newest last.
+func (s *Store) inboxesBy(ctx context.Context, pool *pgxpool.Pool, column string, list []keyed) ([]service.Inbox, error) {
+	return each(ctx, s, pool, list, scanInbox, func(b *pgx.Batch, part []keyed) *pgx.QueuedQuery {
+		if len(part) == 1 {
+			return b.Queue("SELECT "+inboxColumns+" FROM inboxes i WHERE i.key_id = $1 AND i."+column+" = $2 ORDER BY i.expires_at",
+				part[0].keyID, part[0].name)
+		}
+		keyIDs, names := columns(part)
+		return b.Queue("SELECT "+inboxColumns+` FROM unnest($1::text[], $2::text[]) u (key_id, name)
+			JOIN inboxes i ON i.key_id = u.key_id AND i.`+column+" = u.name ORDER BY i.expires_at", keyIDs, names)
+	})
 }
 
 // InboxByAddress implements service.Store.
@@ -171,18 +174,8 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 	return in, err
 }
 
-// readAddressed returns the inboxes with addresses, of several with the same address the newest
-// last.
 func (s *Store) readAddressed(ctx context.Context, pool *pgxpool.Pool, list []keyed) ([]service.Inbox, error) {
-	return each(ctx, s, pool, list, scanInbox, func(b *pgx.Batch, part []keyed) *pgx.QueuedQuery {
-		if len(part) == 1 {
-			return b.Queue("SELECT "+inboxColumns+" FROM inboxes i WHERE i.key_id = $1 AND i.address = $2 ORDER BY i.expires_at",
-				part[0].keyID, part[0].name)
-		}
-		keyIDs, addresses := columns(part)
-		return b.Queue("SELECT "+inboxColumns+` FROM unnest($1::text[], $2::text[]) u (key_id, address)
-			JOIN inboxes i ON i.key_id = u.key_id AND i.address = u.address ORDER BY i.expires_at`, keyIDs, addresses)
-	})
+	return s.inboxesBy(ctx, pool, "address", list)
 }
 
 // Inboxes implements service.Store.
@@ -258,8 +251,8 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	var deleted int64
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
 		b.Queue(lockOwner, keyID, newVersion())
-		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, messages, removed)
-			SELECT key_id, id, slot, last, 0 FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
+		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, messages)
+			SELECT key_id, id, slot, last FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
 		b.Queue("DELETE FROM inboxes WHERE key_id = $1 AND id = $2", keyID, id).Exec(func(done pgconn.CommandTag) error {
 			deleted = done.RowsAffected()
 			return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // schemaVersion changes with the files.
-const schemaVersion = 2
+const schemaVersion = 1
 
 var (
 	//go:embed schema.sql

@@ -76,13 +76,12 @@ CREATE TABLE slots (
     ends_at timestamptz NOT NULL
 );
 
--- Deleted inboxes whose messages are still to be removed, from sequence number removed + 1 up to messages.
+-- Deleted inboxes whose messages are still to be removed, up to a sequence number.
 CREATE TABLE deleted (
     key_id   text NOT NULL,
     inbox_id text NOT NULL,
     slot     integer NOT NULL,
     messages bigint NOT NULL,
-    removed  bigint NOT NULL,
     PRIMARY KEY (key_id, inbox_id)
 );
 

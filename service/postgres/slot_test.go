@@ -161,30 +161,6 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	}
 }
 
-// Messages of a deleted inbox are removed after its row is locked: else two processes that sweep at
-// the same time can deadlock.
-func TestRemovingMessagesLocksTheirInboxFirst(t *testing.T) {
-	t.Parallel()
-	s := open(t, pgtest.Database(t), Options{})
-	in := create(t, s, 1, time.Hour)
-	check(t, deliver(t.Context(), s, in, "x"))
-	check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
-	tx, err := s.pool.Begin(t.Context())
-	check(t, err)
-	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	execute(t, tx, "SELECT FROM deleted FOR UPDATE")
-	removed := make(chan error, 1)
-	go func() { removed <- s.removeDeleted(t.Context()) }()
-	awaitLock(t, s, "removing the messages waits")
-	if _, err := tx.Exec(t.Context(), "SELECT FROM messages FOR UPDATE NOWAIT"); err != nil {
-		t.Error(err)
-	}
-	check(t, tx.Rollback(t.Context()))
-	if err := <-removed; err != nil {
-		t.Error(err)
-	}
-}
-
 // A lookup of messages is planned once and reads only the tables of one slot.
 func TestLookupReadsOneSlot(t *testing.T) {
 	t.Parallel()

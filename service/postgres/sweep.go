@@ -133,7 +133,7 @@ const removeBatch = 1000
 // removeDeleted removes the messages of deleted inboxes, batch by batch.
 func (s *Store) removeDeleted(ctx context.Context) error {
 	for {
-		list, err := query(ctx, s.pool, pgx.RowToStructByPos[leftOver], "SELECT key_id, inbox_id, slot, messages, removed FROM deleted LIMIT 100")
+		list, err := query(ctx, s.pool, pgx.RowToStructByPos[leftOver], "SELECT key_id, inbox_id, slot, messages FROM deleted LIMIT 100")
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -147,25 +147,22 @@ func (s *Store) removeDeleted(ctx context.Context) error {
 
 // leftOver is a deleted inbox with messages.
 type leftOver struct {
-	KeyID, InboxID    string
-	Slot              slot
-	Messages, Removed int64
+	KeyID, InboxID string
+	Slot           slot
+	Messages       int64
 }
 
 func (s *Store) removeMessages(ctx context.Context, l leftOver) error {
-	for l.Removed < l.Messages {
-		upTo := min(l.Messages, l.Removed+removeBatch)
+	for removed := int64(0); removed < l.Messages; removed += removeBatch {
 		err := s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
-			b.Queue("UPDATE deleted SET removed = $3 WHERE key_id = $1 AND inbox_id = $2", l.KeyID, l.InboxID, upTo) // locks it
 			for _, table := range partitioned {
 				b.Queue(fmt.Sprintf("DELETE FROM %s WHERE key_id = $1 AND inbox_id = $2 AND slot = %d AND seq > $3 AND seq <= $4", table, l.Slot),
-					l.KeyID, l.InboxID, l.Removed, upTo)
+					l.KeyID, l.InboxID, removed, removed+removeBatch)
 			}
 		})
 		if err != nil {
 			return err
 		}
-		l.Removed = upTo
 	}
 	return s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
 		b.Queue("DELETE FROM deleted WHERE key_id = $1 AND inbox_id = $2", l.KeyID, l.InboxID)
