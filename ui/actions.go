@@ -28,7 +28,7 @@ var viewTitles = [...]string{
 func actions(commands []config.Command) []*action {
 	table := []*action{
 		{ID: "new-inbox", Title: "New inbox, and copy its address", Hint: "new", Group: essentials, Keys: []string{"n"}, Where: anywhere, Why: (*app).needService,
-			Run: func(a *app) tea.Cmd { return a.create(api.CreateInbox{}) }},
+			Run: func(a *app) tea.Cmd { return a.request(a.session().Create(api.CreateInbox{}, true)) }},
 		{ID: "new-inbox-with", Title: "New inbox, with a username and TTL", Group: essentials, Keys: []string{"N"}, Where: anywhere, Why: (*app).needService,
 			Run: func(a *app) tea.Cmd { return a.show(a.newInboxForm()) }},
 		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Group: essentials, Keys: []string{"y"}, Where: anywhere, Why: (*app).needLive,
@@ -193,7 +193,7 @@ func actions(commands []config.Command) []*action {
 			Run: func(a *app) tea.Cmd { return a.show(a.connectForm(a.connection.Err())) }},
 		{ID: "profiles", Title: "Switch profiles", Group: application, Keys: []string{"P"}, Where: anywhere, Why: (*app).needProfiles,
 			Run: func(a *app) tea.Cmd { return a.show(a.profilesMenu()) }},
-		{ID: "theme", Title: "Change the theme", Group: application, Keys: []string{"T"}, Where: anywhere, Run: (*app).nextTheme},
+		{ID: "theme", Title: "Change the theme", Group: application, Keys: []string{"T"}, Where: anywhere, Run: just((*app).nextTheme)},
 		{ID: "mouse", Title: "Turn the mouse on, or off to select text", Group: application, Keys: []string{"m"}, Where: anywhere,
 			Run: just(func(a *app) {
 				a.settings.Mouse = !a.settings.Mouse

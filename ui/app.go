@@ -98,7 +98,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 		a.note("Logging to " + host.ShortPath(o.LogPath))
 	}
 	if text := o.Config.Complaint(); text != "" {
-		a.footer.show(outcome{level: failure, text: text, endMatters: true}, a.now)
+		a.footer.done(host.Done{Err: errors.New(text)}, a.now)
 	}
 	return a
 }
@@ -208,11 +208,10 @@ func (a *app) applyTheme() {
 }
 
 // nextTheme switches to the next theme, and keeps it for the next run.
-func (a *app) nextTheme() tea.Cmd {
-	save := a.settings.nextTheme(a.theme.Name)
+func (a *app) nextTheme() {
+	a.settings.nextTheme(a.theme.Name)
 	a.applyTheme()
 	a.note("Theme " + a.settings.Theme)
-	return save
 }
 
 // show opens a dialog.
@@ -224,7 +223,7 @@ func (a *app) show(d dialog.Dialog) tea.Cmd {
 // note shows text in the bottom line, unless it is empty.
 func (a *app) note(text string) {
 	if text != "" {
-		a.footer.show(outcome{text: text}, a.now)
+		a.footer.say(func() string { return text }, a.now)
 	}
 }
 

@@ -63,7 +63,7 @@ func (a *app) arrived(mail []*store.Message) tea.Cmd {
 	elsewhere := slices.DeleteFunc(mail, func(m *store.Message) bool { return a.messages.Lists(m.InboxID) })
 	if len(elsewhere) > 0 {
 		a.elsewhere = newestOf(elsewhere)
-		a.footer.show(outcome{live: func() string { return a.saidElsewhere(len(elsewhere)) }}, a.now)
+		a.footer.say(func() string { return a.saidElsewhere(len(elsewhere)) }, a.now)
 	}
 	return cmd
 }
@@ -96,14 +96,6 @@ func (a *app) nameOf(m *store.Message) string {
 		return theme.CutMiddle(i.Name(), max(20, a.width/4))
 	}
 	return m.InboxID
-}
-
-// addressOf is the address of the inbox of a message, "" if that is not listed.
-func (a *app) addressOf(m *store.Message) string {
-	if i := a.store.Inboxes[m.InboxID]; i != nil {
-		return i.Email
-	}
-	return ""
 }
 
 // reading reports whether the user has gone into the open message, so that it stays whatever arrives.

@@ -141,21 +141,17 @@ type ran struct {
 
 // onRan shows one line that a command wrote in the bottom line, and more in a dialog.
 func (a *app) onRan(m ran) tea.Cmd {
+	title := m.line
 	switch {
 	case len(m.lines) > 1:
-		title := m.line
 		if m.err != nil {
 			title += " · " + m.err.Error()
 		}
 		return a.onRead(func() tea.Cmd { return a.show(dialog.NewText(title, m.lines)) }, nil)
-	case m.err != nil && len(m.lines) == 1:
-		a.report(host.Done{Err: fmt.Errorf("%s: %w: %s", m.line, m.err, m.lines[0])})
 	case m.err != nil:
-		a.report(host.Done{Err: fmt.Errorf("%s: %w", m.line, m.err)})
-	case len(m.lines) == 1:
-		a.report(host.Done{Text: m.lines[0]})
+		a.report(host.Done{Err: errors.New(strings.Join(append([]string{title, m.err.Error()}, m.lines...), ": "))})
 	default:
-		a.report(host.Done{Text: "ran " + m.line})
+		a.report(host.Done{Text: append(m.lines, "ran "+title)[0]})
 	}
 	return nil
 }

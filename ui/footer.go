@@ -15,32 +15,23 @@ import (
 	"mayfly/ui/theme"
 )
 
-// level says how the text in the bottom line is styled.
-type level int
-
-const (
-	note level = iota
-	success
-	failure
-)
-
 // noticeTime is how long an outcome stays in the bottom line.
 const noticeTime = 8 * time.Second
 
 // outcome is what the bottom line says of the last key.
 type outcome struct {
-	level      level
-	text       string
-	how        string        // left out where there is no room
-	endMatters bool          // of the text: it is cut in its middle
-	live       func() string // what is true now, instead of text, such as why an action is refused
+	host.Done
+	note func() string // what is true now, instead of what was done, such as why an action is refused
 }
 
 func (o outcome) said() string {
-	if o.live != nil {
-		return o.live()
+	switch {
+	case o.note != nil:
+		return o.note()
+	case o.Err != nil:
+		return session.Explain(o.Err)
 	}
-	return o.text
+	return o.Text
 }
 
 // footer is the bottom line: the available keys, and the outcome of the last one. The zero value
@@ -58,14 +49,14 @@ func (f *footer) show(o outcome, now time.Time) {
 	f.outcome, f.until, f.later = o, now.Add(noticeTime), true
 }
 
-// refuse shows why an action is unavailable, as long as it is.
-func (f *footer) refuse(reason func() string, now time.Time) { f.show(outcome{live: reason}, now) }
+// say shows a note, as long as it is true: not "".
+func (f *footer) say(note func() string, now time.Time) { f.show(outcome{note: note}, now) }
 
 // begin begins a request, which is shown until it ends. If it is under way already, that is
 // shown instead.
 func (f *footer) begin(r session.Request, now time.Time) tea.Cmd {
 	if slices.ContainsFunc(f.pending, func(x session.Request) bool { return x.What == r.What }) {
-		f.show(outcome{text: "still " + r.What + theme.Ellipsis}, now)
+		f.say(func() string { return "still " + r.What + theme.Ellipsis }, now)
 		return nil
 	}
 	f.pending, f.later = append(f.pending, r), false
@@ -96,11 +87,7 @@ func (f *footer) waiting() string {
 
 // done shows the outcome of work.
 func (f *footer) done(d host.Done, now time.Time) {
-	if d.Err == nil {
-		f.show(outcome{level: success, text: d.Text, how: d.How, endMatters: d.EndMatters}, now)
-		return
-	}
-	f.show(outcome{level: failure, text: session.Explain(d.Err), endMatters: true}, now)
+	f.show(outcome{Done: d}, now)
 	var e *api.Error
 	if errors.As(d.Err, &e) && e.RetryAfter > 0 { // the text says how long until then
 		f.until = now.Add(min(e.RetryAfter, noticeTime))
@@ -154,18 +141,18 @@ func (f *footer) said(th *theme.Theme, w int, now time.Time) string {
 		return ""
 	}
 	o := f.outcome
-	style, sign := th.Dim, ""
-	switch o.level {
-	case success:
-		style, sign = th.Good, "✓ "
-	case failure:
+	style, sign := th.Good, "✓ "
+	switch {
+	case o.note != nil:
+		style, sign = th.Dim, ""
+	case o.Err != nil:
 		style, sign = th.Bad, "! "
 	}
 	text := sign + theme.StableWidth(o.said())
-	if whole := text + " (" + o.how + ")"; o.how != "" && theme.Width(whole) <= w-2 {
+	if whole := text + " (" + o.How + ")"; o.How != "" && theme.Width(whole) <= w-2 {
 		text = whole
 	}
-	if o.endMatters {
+	if o.EndMatters || o.Err != nil {
 		text = theme.CutMiddle(text, w-2)
 	}
 	return style.On(theme.Cut(text, w-2)) + " "

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -119,23 +120,19 @@ const againIn = ", again in "
 // pulse is the state of the connection in a word or two; in leads to the time until the next attempt.
 func (a *app) pulse(in string) string {
 	th := a.theme
-	wait := ""
-	if c := a.connection.Countdown(a.now); c != "" {
-		wait = in + c
-	}
-	switch a.connection.Trouble() {
-	case session.Stopped:
-		return th.Bad.On("✕ stopped") + th.Text.On(": "+a.table.keyFor("refresh")+" starts it")
-	case session.NoKey:
-		return th.Warn.On("○ no key")
-	case session.KeyRefused:
-		return th.Bad.On("✕ key refused")
-	case session.NotInPlan:
-		return th.Bad.On("✕ not in the plan")
-	case session.Limited:
-		return th.Warn.On("! limit reached" + wait)
-	case session.Unavailable:
-		return th.Bad.On("✕ offline" + wait)
+	kind := a.connection.Trouble()
+	if t, ok := troubles[kind]; ok {
+		style, after := th.Bad, ""
+		if kind == session.NoKey || kind == session.Limited {
+			style = th.Warn
+		}
+		if kind == session.Stopped {
+			after = th.Text.On(": " + a.table.keyFor("refresh") + " starts it")
+		}
+		if c := a.connection.Countdown(a.now); c != "" && kind.Temporary() {
+			t.pulse += in + c
+		}
+		return style.On(t.pulse) + after
 	}
 	switch i := a.inboxes.Inbox(); {
 	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
@@ -217,48 +214,50 @@ func (a *app) waiting(i *store.Inbox, w int) []string {
 	return out
 }
 
+// trouble is what the screen says of a kind of failure.
+type trouble struct {
+	pulse, what string
+	why         string      // "" for that of the error
+	does        [][2]string // the actions that help, and what they do
+}
+
+var troubles = map[session.Trouble]trouble{
+	session.Stopped: {"✕ stopped", "The local service was stopped", "mayfly down has ended it. Mail sent to it is refused.",
+		[][2]string{{"refresh", "start it again"}, {"connect", "connect to another"}}},
+	session.NoKey: {"○ no key", "No API key", "This service needs one.",
+		[][2]string{{"connect", "connect with a key"}, {"refresh", "check again"}}},
+	session.KeyRefused: {"✕ key refused", "The service refused the key", "",
+		[][2]string{{"connect", "use another key"}, {"refresh", "try again"}}},
+	session.NotInPlan: {"✕ not in the plan", "The plan does not allow this", "",
+		[][2]string{{"connect", "use another key"}, {"refresh", "try again"}}},
+	session.Limited: {"! limit reached", "Request limit reached", "Watching resumes when the service allows it.",
+		[][2]string{{"refresh", "try now"}}},
+	session.Unavailable: {"✕ offline", "The service is unavailable", "",
+		[][2]string{{"refresh", "try now"}, {"connect", "connect to another"}}},
+}
+
 // trouble says what is wrong with the connection and what to do; nil if nothing is.
 func (a *app) trouble(w int) []string {
-	type key struct{ id, does string }
-	var what, why, or, command string
-	var does []key
 	kind := a.connection.Trouble()
-	switch kind {
-	case session.NoTrouble:
+	t, ok := troubles[kind]
+	if !ok {
 		return nil
-	case session.Stopped:
-		what, why = "The local service was stopped", "mayfly down has ended it. Mail sent to it is refused."
-		does = []key{{"refresh", "start it again"}, {"connect", "connect to another"}}
-	case session.NoKey:
-		what, why, or, command = "No API key", "This service needs one.", "Or set MAYFLY_API_KEY, or run:", "mayfly key set"+a.connection.Flag()
-		if errors.Is(a.connection.Err(), keys.ErrNoKeyring) {
-			why, command = "This service needs one, and there is no keyring to keep it in.", "mayfly key set --file"+a.connection.Flag()
-		}
-		does = []key{{"connect", "connect with a key"}, {"refresh", "check again"}}
-	case session.KeyRefused:
-		what, why = "The service refused the key", session.Explain(a.connection.Err())
-		does = []key{{"connect", "use another key"}, {"refresh", "try again"}}
-	case session.NotInPlan:
-		what, why = "The plan does not allow this", session.Explain(a.connection.Err())
-		does = []key{{"connect", "use another key"}, {"refresh", "try again"}}
-	case session.Limited:
-		what, why = "Request limit reached", "Watching resumes when the service allows it."
-		does = []key{{"refresh", "try now"}}
-	default:
-		what, why = "The service is unavailable", session.Explain(a.connection.Err())
-		does = []key{{"refresh", "try now"}, {"connect", "connect to another"}}
 	}
-	out := append([]string{a.theme.Bad.On(what), ""}, theme.WrapDim(a.theme, why, w)...)
+	command := "mayfly key set"
+	if kind == session.NoKey && errors.Is(a.connection.Err(), keys.ErrNoKeyring) {
+		t.why, command = "This service needs one, and there is no keyring to keep it in.", "mayfly key set --file"
+	}
+	out := append([]string{a.theme.Bad.On(t.what), ""}, theme.WrapDim(a.theme, cmp.Or(t.why, session.Explain(a.connection.Err())), w)...)
 	if c := a.connection.Countdown(a.now); c != "" && kind.Temporary() {
 		out = append(out, "", a.theme.Text.On("Next try in "+c))
 	}
 	out = append(out, "")
-	for _, k := range does {
-		out = append(out, a.hint(k.id, k.does))
+	for _, k := range t.does {
+		out = append(out, a.hint(k[0], k[1]))
 	}
-	if or != "" {
-		out = append(append(out, ""), theme.WrapDim(a.theme, or, w)...)
-		for _, row := range strings.Split(ansi.Wrap(command, w, ""), "\n") {
+	if kind == session.NoKey {
+		out = append(append(out, ""), theme.WrapDim(a.theme, "Or set MAYFLY_API_KEY, or run:", w)...)
+		for _, row := range strings.Split(ansi.Wrap(command+a.connection.Flag(), w, ""), "\n") {
 			out = append(out, a.theme.Text.On(row))
 		}
 	}

@@ -65,7 +65,7 @@ func (a *app) showMessage(key string, find []string) tea.Cmd {
 // present shows a message in the reader: at once if it is cached, otherwise once it is fetched. One that the
 // cursor may only pass is not fetched yet.
 func (a *app) present(m *store.Message) tea.Cmd {
-	a.reader.Open(m, a.addressOf(m), a.now)
+	a.reader.Open(m, a.store.Inboxes[m.InboxID].Email, a.now)
 	if opened := a.store.Opened.Get(m.Key); opened != nil {
 		a.reader.Show(opened)
 	}
@@ -226,7 +226,7 @@ func (a *app) compare() tea.Cmd {
 // it returns is done unless the user has gone on to something else.
 func (a *app) read(prepare func(m *message.Message, address string) (do func() tea.Cmd)) tea.Cmd {
 	m := a.message()
-	address := a.addressOf(m)
+	address := a.store.Inboxes[m.InboxID].Email
 	return a.request(a.session().Read("reading the message", func(read ...*message.Message) func() tea.Cmd {
 		return prepare(read[0], address)
 	}, a.source(m)))

@@ -100,7 +100,7 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 
 func (a *app) perform(c *action) tea.Cmd {
 	if a.table.reason(c) != "" {
-		a.footer.refuse(func() string { return a.table.reason(c) }, a.now)
+		a.footer.say(func() string { return a.table.reason(c) }, a.now)
 		return nil
 	}
 	a.log.Debug("action", "id", c.ID)

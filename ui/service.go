@@ -106,7 +106,7 @@ func (a *app) begin(m session.Connected) tea.Cmd {
 	}
 	a.put(m.Inboxes...)
 	a.updateLists()
-	if !a.reader.Reading() {
+	if a.reader.Message == nil {
 		return nil
 	}
 	a.reader.AwaitRaw(time.Time{})
@@ -181,9 +181,6 @@ func (a *app) onRead(do func() tea.Cmd, err error) tea.Cmd {
 	return nil
 }
 
-// create creates an inbox, and copies its address.
-func (a *app) create(in api.CreateInbox) tea.Cmd { return a.request(a.session().Create(in, true)) }
-
 // onCreated adds an inbox that was created or adopted and selects it, unless the user is busy. The messages
 // of one that was created get the focus, too.
 func (a *app) onCreated(m session.Created) tea.Cmd {
@@ -226,7 +223,7 @@ func (a *app) deleteInboxes(ids []string, what string) tea.Cmd {
 	if ids = a.store.Listed(ids); len(ids) > 0 {
 		return a.request(a.session().Delete(ids, what))
 	}
-	a.footer.show(outcome{text: what + " is no longer on the list", endMatters: true}, a.now)
+	a.footer.show(outcome{Done: host.Done{EndMatters: true}, note: func() string { return what + " is no longer on the list" }}, a.now)
 	return nil
 }
 
@@ -274,7 +271,7 @@ func (a *app) onOpened(m session.Opened) {
 	switch {
 	case m.Generation != a.reader.Generation: // another message has been opened since
 	case m.Err != nil:
-		a.reader.Fail(errors.New(session.Explain(m.Err)))
+		a.reader.Err = errors.New(session.Explain(m.Err))
 	default:
 		a.reader.Show(m.Message)
 	}

@@ -5,14 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/pelletier/go-toml/v2"
 
 	"mayfly/internal/config"
 	"mayfly/internal/files"
-	"mayfly/ui/host"
 	"mayfly/ui/theme"
 )
 
@@ -21,9 +18,7 @@ type settings struct {
 	config.UI
 	path       string // of the file that keeps the theme; empty for none
 	configured string // the theme of config.toml
-
-	mu      sync.Mutex
-	unsaved choice // the zero value when all is saved
+	chosen     bool   // another theme was chosen on the screen
 }
 
 // choice is the theme the user chose on the screen. It holds until config.toml names another theme
@@ -44,28 +39,15 @@ func newSettings(ui config.UI, path string) *settings {
 	return s
 }
 
-// nextTheme switches from one theme to the next, and returns the command that keeps it for the next run.
-func (s *settings) nextTheme(from string) tea.Cmd {
-	s.Theme = theme.After(from)
-	s.mu.Lock()
-	s.unsaved = choice{s.Theme, s.configured}
-	s.mu.Unlock()
-	return func() tea.Msg {
-		if err := s.save(); err != nil {
-			return host.Done{Err: err}
-		}
-		return nil
-	}
-}
+// nextTheme switches from one theme to the next.
+func (s *settings) nextTheme(from string) { s.Theme, s.chosen = theme.After(from), true }
 
-// save writes what was chosen and is not saved yet.
+// save keeps the theme for the next run if it was chosen on the screen.
 func (s *settings) save() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.path == "" || s.unsaved == (choice{}) {
+	if s.path == "" || !s.chosen {
 		return nil
 	}
-	data, err := toml.Marshal(s.unsaved)
+	data, err := toml.Marshal(choice{s.Theme, s.configured})
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(s.path), 0o700)
 	}
@@ -75,6 +57,5 @@ func (s *settings) save() error {
 	if err != nil {
 		return fmt.Errorf("keeping the theme: %w", err)
 	}
-	s.unsaved = choice{}
 	return nil
 }

@@ -21,8 +21,9 @@ func TestTheChosenThemeIsKept(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "state", "theme.toml")
 		s := newSettings(config.UI{Theme: c.before}, path)
-		if msg := s.nextTheme("mayfly")(); msg != nil {
-			t.Errorf("keeping it: %v", msg)
+		s.nextTheme("mayfly")
+		if err := s.save(); err != nil {
+			t.Errorf("keeping it: %v", err)
 		}
 		if s.Theme != "terminal" {
 			t.Fatalf("after mayfly comes %q", s.Theme)
@@ -36,7 +37,7 @@ func TestTheChosenThemeIsKept(t *testing.T) {
 func TestTheThemeIsSavedAtTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "theme.toml")
 	s := newSettings(config.UI{}, path)
-	s.nextTheme("mayfly") // the application ends before the command runs
+	s.nextTheme("mayfly")
 	if err := s.save(); err != nil {
 		t.Fatal(err)
 	}

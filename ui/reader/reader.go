@@ -75,9 +75,6 @@ type Hints struct{ Retry, Image, Images, Hidden string }
 // SetLook sets the theme, the image mode of the terminal, and the keys to mention.
 func (p *Pane) SetLook(th *theme.Theme, m image.Mode, h Hints) { p.look = look{th, m, h} }
 
-// Reading reports whether a message is open or on its way.
-func (p *Pane) Reading() bool { return p.Message != nil }
-
 // Reads reports whether the message with the given key is open or on its way.
 func (p *Pane) Reads(key string) bool { return p.Message != nil && p.Message.Key == key }
 
@@ -117,9 +114,6 @@ func summarize(m *message.Message) summary {
 	f.sourceLines = 1 + strings.Count(m.HTML, "\n") + strings.Count(m.HTML, "\r")
 	return f
 }
-
-// Fail shows why the message could not be opened.
-func (p *Pane) Fail(err error) { p.Err = err }
 
 // WantsRaw reports whether the view needs the raw message, which is neither here nor being fetched.
 func (p *Pane) WantsRaw() bool {

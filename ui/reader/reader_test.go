@@ -81,7 +81,7 @@ func TestOpeningAndClosing(t *testing.T) {
 	s.Open(row, "ada@b.example", start)
 	first := s.Generation
 	row.Subject = "changed in the store"
-	if !s.Reading() || !s.Reads("1") || s.Reads("2") || s.Message != row {
+	if s.Message == nil || !s.Reads("1") || s.Reads("2") || s.Message != row {
 		t.Errorf("it reads %+v", s.Message)
 	}
 	s.do("read-on")
@@ -94,7 +94,7 @@ func TestOpeningAndClosing(t *testing.T) {
 			t.Errorf("after %v it says that it is opening: %v", c.after, got)
 		}
 	}
-	s.Fail(fmt.Errorf("open the message: %w", errors.New("the service is away\x1b[31m "+strings.Repeat("for long ", 9))))
+	s.Err = fmt.Errorf("open the message: %w", errors.New("the service is away\x1b[31m "+strings.Repeat("for long ", 9)))
 	s.draw().See("open the message: the service is away for long", "r try again")
 	s.Open(&store.Message{Key: "2", Subject: "Two"}, "", start)
 	if s.Err != nil || s.Generation <= first {
@@ -110,7 +110,7 @@ func TestOpeningAndClosing(t *testing.T) {
 	}
 	second := s.Generation
 	s.Close()
-	if s.Reading() || s.Typing() || s.Generation <= second || s.View != render.Rich || s.hidden || s.unfold || s.top != 0 || s.Opened != nil {
+	if s.Message != nil || s.Typing() || s.Generation <= second || s.View != render.Rich || s.hidden || s.unfold || s.top != 0 || s.Opened != nil {
 		t.Errorf("closed it is %+v", s.Pane)
 	}
 	s.draw().Is(" Message")
@@ -376,7 +376,7 @@ func TestAHostileMessage(t *testing.T) {
 		s.press("zzz", "enter")
 		s.draw()
 		s.Opened = nil
-		s.Fail(errors.New(h + strings.Repeat(h, 20)))
+		s.Err = errors.New(h + strings.Repeat(h, 20))
 		s.draw()
 	}
 }
