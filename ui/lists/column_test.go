@@ -21,15 +21,17 @@ func column(n int) *Column {
 	return c
 }
 
-// do does something to a column, and reports false if there was nothing to go back from.
-func (c *Column) do(msg tea.Msg) bool {
-	return uitest.Drive(c, msg, func(msg tea.Msg) {
-		if m, ok := msg.(tea.MouseClickMsg); ok {
-			c.Click(m.Y)
-			return
-		}
+// do does something to a column; nil is nothing.
+func (c *Column) do(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case nil:
+	case uitest.Do:
+		msg(c)
+	case tea.MouseClickMsg:
+		c.Click(msg.Y)
+	default:
 		c.Type(msg)
-	})
+	}
 }
 
 func TestWhatAColumnDoes(t *testing.T) {
@@ -37,34 +39,32 @@ func TestWhatAColumnDoes(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		msgs     []tea.Msg
-		done     bool
 		selected string
 		marks    string
 	}{
-		{"down", []tea.Msg{uitest.Move(1)}, true, "1", ""},
-		{"up at the beginning", []tea.Msg{uitest.Move(-1)}, true, "0", ""},
-		{"a page", []tea.Msg{uitest.Page(1)}, true, "4", ""},
-		{"two pages and one back", []tea.Msg{uitest.Page(1), uitest.Page(1), uitest.Page(-1)}, true, "4", ""},
-		{"to the end", []tea.Msg{uitest.Last{}}, true, "29", ""},
-		{"and to the beginning", []tea.Msg{uitest.Last{}, uitest.First{}}, true, "0", ""},
-		{"marks", []tea.Msg{uitest.Mark{}, uitest.Mark{}, uitest.Move(-1), uitest.Mark{}}, true, "2", "0"},
-		{"marks undone", []tea.Msg{uitest.Mark{}, uitest.Mark{}, uitest.Back{}}, true, "2", ""},
-		{"nothing to undo", []tea.Msg{uitest.Back{}}, false, "0", ""},
-		{"a click on a row", []tea.Msg{click(8)}, true, "1", ""},
-		{"a click on the title", []tea.Msg{click(3)}, true, "0", ""},
-		{"a click below the title", []tea.Msg{click(4)}, true, "0", ""},
+		{"down", []tea.Msg{uitest.Move(1)}, "1", ""},
+		{"up at the beginning", []tea.Msg{uitest.Move(-1)}, "0", ""},
+		{"a page", []tea.Msg{uitest.Page(1)}, "4", ""},
+		{"two pages and one back", []tea.Msg{uitest.Page(1), uitest.Page(1), uitest.Page(-1)}, "4", ""},
+		{"to the end", []tea.Msg{uitest.Last}, "29", ""},
+		{"and to the beginning", []tea.Msg{uitest.Last, uitest.First}, "0", ""},
+		{"marks", []tea.Msg{uitest.Mark, uitest.Mark, uitest.Move(-1), uitest.Mark}, "2", "0"},
+		{"marks undone", []tea.Msg{uitest.Mark, uitest.Mark, uitest.Back}, "2", ""},
+		{"a click on a row", []tea.Msg{click(8)}, "1", ""},
+		{"a click on the title", []tea.Msg{click(3)}, "0", ""},
+		{"a click below the title", []tea.Msg{click(4)}, "0", ""},
 	} {
-		col, done := column(30), false
+		col := column(30)
 		for _, msg := range c.msgs {
-			done = col.do(msg)
+			col.do(msg)
 		}
 		var marks []string
 		for id := range col.Marks {
 			marks = append(marks, id)
 		}
 		slices.Sort(marks)
-		if done != c.done || col.Selected() != c.selected || strings.Join(marks, " ") != c.marks {
-			t.Errorf("%s: done %v, %q selected, %q marked", c.name, done, col.Selected(), marks)
+		if col.Selected() != c.selected || strings.Join(marks, " ") != c.marks {
+			t.Errorf("%s: %q selected, %q marked", c.name, col.Selected(), marks)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestTypingAFilter(t *testing.T) {
 func TestAFilterIsTypedOn(t *testing.T) {
 	c := column(3)
 	type_ := func(names ...string) {
-		c.do(uitest.Search{})
+		c.do(uitest.Search)
 		for _, k := range uitest.Keys(names...) {
 			c.do(k)
 		}
@@ -146,8 +146,8 @@ func TestAFilterIsTypedOn(t *testing.T) {
 	if !c.Filter.Matches("acme") || c.Filter.Matches("ac dc") {
 		t.Error("a filter that is typed on begins anew")
 	}
-	c.do(uitest.Mark{})
-	if c.do(uitest.Back{}); c.Filter.On() || len(c.Marks) != 1 {
+	c.do(uitest.Mark)
+	if !c.Back() || c.Filter.On() || len(c.Marks) != 1 || !c.Back() || c.Back() {
 		t.Error("esc takes away the filter, and the marks after it")
 	}
 	type_("x")

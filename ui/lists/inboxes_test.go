@@ -61,7 +61,7 @@ func (s *inboxScene) mail(id string, old, unread int) {
 // send does things to the pane, and takes what changed from the store, as the root does.
 func (s *inboxScene) send(msgs ...tea.Msg) {
 	for _, msg := range msgs {
-		uitest.Drive(s.Inboxes, msg, func(msg tea.Msg) { s.Type(msg) })
+		s.do(msg)
 		s.Refresh()
 		s.Fit(s.Rect)
 	}
@@ -85,7 +85,7 @@ func TestTheListOfInboxes(t *testing.T) {
 	s.mail("ada", 2, 2)
 	s.store.Inboxes["ci-run-881"].Paused = true
 	s.store.Inboxes["eve"].Expires = start.Add(4 * time.Minute)
-	s.send(nil, uitest.Move(2), uitest.Mark{})
+	s.send(nil, uitest.Move(2), uitest.Mark)
 	s.draw().Is(`
  Inboxes             1 marked
 
@@ -151,7 +151,7 @@ func TestManyInboxesHaveOneLineEach(t *testing.T) {
 	s.Fit(theme.Rect{W: 26, H: 10})
 	s.draw().See("  amber-otter-4kq7   500")
 	s.Fit(theme.Rect{W: 30, H: 10})
-	s.send(uitest.Search{})
+	s.send(uitest.Search)
 	s.press("ada", "enter") // the rows keep their height
 	s.draw().Is(`
  /ada  esc
@@ -171,7 +171,7 @@ func TestTheFilterOfInboxes(t *testing.T) {
 	} {
 		s := openInboxes(t, 30, 20, "ada", "ci")
 		s.put("eve", "other.test").Label = "EVA"
-		s.send(uitest.Search{})
+		s.send(uitest.Search)
 		s.press(c.text)
 		if got := strings.Join(s.IDs(), " "); c.want != strings.ReplaceAll(got, store.All, "*") {
 			t.Errorf("%q keeps %q, want %q", c.text, got, c.want)

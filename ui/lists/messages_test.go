@@ -60,7 +60,7 @@ func (s *scene) listed(inbox string, list ...api.Summary) {
 
 func (s *scene) send(msgs ...tea.Msg) {
 	for _, msg := range msgs {
-		uitest.Drive(s.Messages, msg, func(msg tea.Msg) { s.Type(msg) })
+		s.do(msg)
 		s.Refresh()
 		s.Fit(s.Rect)
 	}
@@ -115,7 +115,7 @@ func TestTheList(t *testing.T) {
 	s.find("1", "", "")
 	s.store.Messages[s.IDs()[2]].Findings.Files = 1
 	s.store.Messages[s.IDs()[3]].Findings.Files = 12
-	s.send(uitest.First{}, uitest.Move(1))
+	s.send(uitest.First, uitest.Move(1))
 	s.draw().Is(`
  ada@x.example
 
@@ -130,7 +130,7 @@ func TestTheList(t *testing.T) {
    GitHub                     5 h
    Subject 1             12 files
 `)
-	s.send(uitest.Mark{})
+	s.send(uitest.Mark)
 	s.Fit(theme.Rect{W: 34, H: 5})
 	s.draw().Is(`
  ada@x.example
@@ -179,7 +179,7 @@ func TestEachInboxKeepsItsPlace(t *testing.T) {
 			s.draw().See("Subject " + c.want)
 		}
 	}
-	s.send(uitest.Mark{}, uitest.Search{})
+	s.send(uitest.Mark, uitest.Search)
 	s.press("subject")
 	s.Show("b")
 	if !s.Typing() || s.Filter.On() || len(s.Marks) > 0 {
@@ -208,7 +208,7 @@ func TestTheFilter(t *testing.T) {
 		s.find("2", "482913", "")
 		s.listed("b", mail("1", "Acme", 3))
 		s.Show(c.inbox)
-		s.send(uitest.Search{})
+		s.send(uitest.Search)
 		s.press(c.text)
 		if got := s.ids(); got != c.want {
 			t.Errorf("in %s %q keeps %q, want %q", c.inbox, c.text, got, c.want)
@@ -233,12 +233,12 @@ func TestTheMarkedMessages(t *testing.T) {
 		do           func()
 	}{
 		{"nothing is marked", "", func() {}},
-		{"one", "4", func() { s.send(uitest.Mark{}) }},
-		{"two, the newer one first", "4 2", func() { s.send(uitest.Move(1), uitest.Mark{}) }},
-		{"one of them is left out", "4 2", func() { s.send(uitest.Search{}); s.press("subject 4", "enter") }},
-		{"three", "4 2 1", func() { s.send(uitest.Back{}, uitest.Last{}, uitest.Mark{}) }},
+		{"one", "4", func() { s.send(uitest.Mark) }},
+		{"two, the newer one first", "4 2", func() { s.send(uitest.Move(1), uitest.Mark) }},
+		{"one of them is left out", "4 2", func() { s.send(uitest.Search); s.press("subject 4", "enter") }},
+		{"three", "4 2 1", func() { s.send(uitest.Back, uitest.Last, uitest.Mark) }},
 		{"one of them goes", "4 2", func() { s.listed("a", mails(4)[:3]...) }},
-		{"no more", "", func() { s.send(uitest.Back{}) }},
+		{"no more", "", func() { s.send(uitest.Back) }},
 	} {
 		c.do()
 		if got := marked(); got != c.marked {

@@ -38,13 +38,14 @@ func TestFromACheckToItsPlace(t *testing.T) {
 			if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "<img") {
 				t.Errorf("made wider: %q", got)
 			}
-			if got := s.send(uitest.Back{}); !got || s.View != render.Checks || s.check != 1 {
+			if got := s.Back(); !got || s.View != render.Checks || s.check != 1 {
 				t.Errorf("esc leads to %v, and check %d of %s", got, s.check, Views[s.View])
 			}
+			s.layout()
 			if got := s.marks(); len(got) == 0 || !strings.Contains(got[0], "alt text") {
 				t.Errorf("back at the checks the lines marked are %q", got)
 			}
-			if s.send(uitest.Back{}) {
+			if s.Back() {
 				t.Error("esc does not leave")
 			}
 			s.do("view-html")
@@ -73,7 +74,7 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 		msg  any
 		want string
 	}{
-		{uitest.Move(1), "! An image"}, {uitest.Move(1), "· There is no"}, {uitest.Move(1), "· There is no"}, {uitest.Page(-1), "✕"}, {uitest.Last{}, "· There is no"}, {uitest.First{}, "✕"},
+		{uitest.Move(1), "! An image"}, {uitest.Move(1), "· There is no"}, {uitest.Move(1), "· There is no"}, {uitest.Page(-1), "✕"}, {uitest.Last, "· There is no"}, {uitest.First, "✕"},
 	} {
 		s.send(c.msg)
 		if got := s.marks(); len(got) == 0 || !strings.Contains(got[0], c.want) {
@@ -98,7 +99,7 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 	if s.View != render.Headers {
 		t.Errorf("a check of the header leads to %s", Views[s.View])
 	}
-	if s.send(uitest.Back{}); s.View != render.Checks {
+	if s.send(uitest.Back); s.View != render.Checks {
 		t.Error("esc does not lead back")
 	}
 }
@@ -146,7 +147,7 @@ func TestTheSource(t *testing.T) {
 
   rich  text  html  headers  raw  checks 2
 `)
-	s.send(uitest.Search{})
+	s.send(uitest.Search)
 	s.press("4", "enter")
 	s.draw().See("/4 not found")
 	s.fit(29, 9)

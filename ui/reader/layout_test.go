@@ -43,7 +43,7 @@ func TestThePlaceIsKept(t *testing.T) {
 		}
 	}
 	s.fit(60, 10)
-	s.send(uitest.Last{})
+	s.send(uitest.Last)
 	s.fit(60, 60)
 	s.draw().DontSee("↓")
 	s.draw().See("Paragraph 390", "Paragraph 399")

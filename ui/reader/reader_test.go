@@ -68,7 +68,7 @@ func TestTheHeadAtSmallSizes(t *testing.T) {
 		s.draw().Is(c.want)
 		s.Ended = true
 		s.draw().See("The inbox is go")
-		s.send(uitest.Last{})
+		s.send(uitest.Last)
 		s.draw().See("Remote")
 		s.do("view-html")
 		s.draw().See("<h1>")
@@ -103,7 +103,7 @@ func TestOpeningAndClosing(t *testing.T) {
 	s.Show(message.New("a", api.Message{Text: paragraphs(50)}))
 	s.layout()
 	s.do("view-text", "hidden", "unfold", "read-on")
-	s.send(uitest.Search{})
+	s.send(uitest.Search)
 	s.press("paragraph")
 	if s.top == 0 {
 		t.Error("a search does not go to its hit")
@@ -157,9 +157,9 @@ func TestScrolling(t *testing.T) {
 		{uitest.Move(-5), "From  Acme", "↓ 167"},
 		{uitest.Page(1), "a screen that is not the widest.\n\n  Paragraph 004", "↓ 153"},
 		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, "a screen that is not the widest.\n\n  Paragraph 005", "↓ 150"},
-		{uitest.Last{}, "a screen that is not the widest.\n\n  Paragraph 055", ""},
+		{uitest.Last, "a screen that is not the widest.\n\n  Paragraph 055", ""},
 		{uitest.Page(-1), "Paragraph 050", "↓ 14"},
-		{uitest.First{}, "From  Acme", "↓ 167"},
+		{uitest.First, "From  Acme", "↓ 167"},
 	} {
 		s.send(c.msg)
 		got := s.draw()
@@ -167,7 +167,7 @@ func TestScrolling(t *testing.T) {
 			t.Errorf("after %#v:\n%s", c.msg, got)
 		}
 	}
-	if s.send(uitest.Back{}) {
+	if s.Back() {
 		t.Error("esc does not leave")
 	}
 }
@@ -371,7 +371,7 @@ func TestAHostileMessage(t *testing.T) {
 			s.draw()
 			s.do("next-view", "hidden", "unfold")
 		}
-		s.send(uitest.Search{}, tea.PasteMsg{Content: h})
+		s.send(uitest.Search, tea.PasteMsg{Content: h})
 		s.draw()
 		s.press("zzz", "enter")
 		s.draw()
@@ -411,7 +411,7 @@ func TestSearching(t *testing.T) {
 		typing  bool
 		found   bool
 	}{
-		{"begun", func() { s.send(uitest.Search{}) }, []string{"/"}, "found", true, false},
+		{"begun", func() { s.send(uitest.Search) }, []string{"/"}, "found", true, false},
 		{"typed", press("nee"), []string{"/nee", "2 found", "The needle is here."}, "", true, true},
 		{"typed to its end", press("dle is"), []string{"1 found", "The needle is here."}, "", true, true},
 		{"deleted again", press("backspace", "backspace", "backspace"), []string{"2 found"}, "", true, true},
@@ -423,11 +423,11 @@ func TestSearching(t *testing.T) {
 		{"narrower", func() { s.fit(30, 16) }, []string{"1 of 2"}, "", false, true},
 		{"at the other", step("next-hit"), []string{"2 of 2"}, "", false, true},
 		{"wider", func() { s.fit(60, 16) }, []string{"2 of 2"}, "", false, true},
-		{"undone", func() { s.send(uitest.Back{}) }, []string{"Hay"}, "of 2", false, false},
-		{"nowhere", func() { s.send(uitest.Search{}); s.press("nowhere to be found", "enter") }, []string{"/nowhere to … not found"}, "", false, false},
-		{"given up", func() { s.send(uitest.Search{}); s.press("nee", "esc") }, []string{"Hay"}, "of 2", false, false},
-		{"left by a click", func() { s.send(uitest.Search{}); s.press("nee"); s.StopTyping() }, []string{"2 of 2"}, "", false, true},
-		{"empty", func() { s.send(uitest.Search{}); s.press("tab") }, []string{"Hay"}, "of 2", false, false},
+		{"undone", func() { s.send(uitest.Back) }, []string{"Hay"}, "of 2", false, false},
+		{"nowhere", func() { s.send(uitest.Search); s.press("nowhere to be found", "enter") }, []string{"/nowhere to … not found"}, "", false, false},
+		{"given up", func() { s.send(uitest.Search); s.press("nee", "esc") }, []string{"Hay"}, "of 2", false, false},
+		{"left by a click", func() { s.send(uitest.Search); s.press("nee"); s.StopTyping() }, []string{"2 of 2"}, "", false, true},
+		{"empty", func() { s.send(uitest.Search); s.press("tab") }, []string{"Hay"}, "of 2", false, false},
 	} {
 		c.do()
 		got := s.draw()
@@ -443,7 +443,7 @@ func TestSearching(t *testing.T) {
 
 func TestHitsStandOut(t *testing.T) {
 	s := open(t, 60, 20, api.Message{ID: "1", HTML: "<p>One <b>two</b> 日本 TWO two</p>"})
-	s.send(uitest.Search{})
+	s.send(uitest.Search)
 	s.press("two", "enter")
 	s.do("next-hit")
 	th := uitest.Theme(t)

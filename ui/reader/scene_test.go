@@ -84,22 +84,21 @@ func (s *scene) run(cmd tea.Cmd) {
 	}
 }
 
-// send does things to the pane, and reports false if there was nothing to go back from.
-func (s *scene) send(msgs ...tea.Msg) (done bool) {
+// send does things to the pane.
+func (s *scene) send(msgs ...tea.Msg) {
 	for _, msg := range msgs {
-		done = uitest.Drive(s.Pane, msg, func(msg tea.Msg) {
-			switch msg := msg.(type) {
-			case tea.MouseWheelMsg:
-				s.Scroll(theme.WheelRows(msg))
-			case tea.MouseClickMsg:
-				s.clicked, s.reason = s.Click(msg)
-			default:
-				s.Type(msg)
-			}
-		})
+		switch msg := msg.(type) {
+		case uitest.Do:
+			msg(s.Pane)
+		case tea.MouseWheelMsg:
+			s.Scroll(theme.WheelRows(msg))
+		case tea.MouseClickMsg:
+			s.clicked, s.reason = s.Click(msg)
+		default:
+			s.Type(msg)
+		}
 		s.layout()
 	}
-	return done
 }
 
 func (s *scene) press(names ...string) {

@@ -183,49 +183,30 @@ const Joined = "\U0001F468\u200d\U0001F469\u200d\U0001F467 ❤\ufe0f"
 // and other widths.
 const Hostile = "\x1b]0;owned\x07\x1b[2J\u009b31m\u009d8;;http://x\u009c\r\n\t\x00\x7f\u202e\u2066\u200b\ufeff" + Joined + " end"
 
-// What tests do to a pane, besides keys that are typed and the mouse.
-type (
-	Move   int // by rows or lines; negative is up
-	Page   int
-	First  struct{}
-	Last   struct{}
-	Mark   struct{}
-	Search struct{} // begins the typing
-	Back   struct{}
-)
+// Do is what a test does to a pane, besides keys that are typed and the mouse.
+type Do func(p Pane)
 
 // Pane is what the three panes have in common.
 type Pane interface {
 	Move(n int)
 	Page(n int)
-	Scroll(n int)
 	First()
 	Last()
 	StartTyping()
 	Back() bool
 }
 
-// Drive does one of the above to a pane, and reports false if there was nothing to go back from. Other messages
-// go to other.
-func Drive(p Pane, msg tea.Msg, other func(tea.Msg)) bool {
-	switch msg := msg.(type) {
-	case nil:
-	case Move:
-		p.Move(int(msg))
-	case Page:
-		p.Page(int(msg))
-	case First:
-		p.First()
-	case Last:
-		p.Last()
-	case Mark:
-		p.(interface{ Mark() }).Mark()
-	case Search:
-		p.StartTyping()
-	case Back:
-		return p.Back()
-	default:
-		other(msg)
-	}
-	return true
-}
+// The methods of a pane without arguments.
+var (
+	First  Do = Pane.First
+	Last   Do = Pane.Last
+	Search Do = Pane.StartTyping
+	Back   Do = func(p Pane) { p.Back() }
+	Mark   Do = func(p Pane) { p.(interface{ Mark() }).Mark() }
+)
+
+// Move moves the cursor by rows, or scrolls by lines; negative is up.
+func Move(n int) Do { return func(p Pane) { p.Move(n) } }
+
+// Page does so by pages.
+func Page(n int) Do { return func(p Pane) { p.Page(n) } }
