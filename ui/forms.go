@@ -119,12 +119,8 @@ func checkProfile(v string) error {
 func (a *app) profilesMenu() dialog.Dialog {
 	profiles := a.connection.Profiles()
 	m := dialog.Menu{Title: "Profiles", Then: func(name string) tea.Cmd {
-		for _, p := range profiles {
-			if p.Name == name {
-				return a.request(a.connection.ConnectTo(session.Target{Profile: p.Name, BaseURL: p.BaseURL}, false, a.now))
-			}
-		}
-		return nil
+		p := profiles[slices.IndexFunc(profiles, func(p session.Profile) bool { return p.Name == name })]
+		return a.request(a.connection.ConnectTo(session.Target{Profile: p.Name, BaseURL: p.BaseURL}, false, a.now))
 	}}
 	for _, p := range profiles {
 		c := dialog.Choice{ID: p.Name, Title: render.Clean(p.Name), Aside: render.Clean(p.BaseURL)}

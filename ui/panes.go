@@ -18,8 +18,9 @@ type pane interface {
 	Scroll(n int) // without the cursor
 	First()
 	Last()
-	StartTyping() // a filter or a search
-	Typing() bool // the keys go to that
+	StartTyping()               // a filter or a search
+	Typing() bool               // the keys go to that
+	Type(msg tea.Msg) (on bool) // reports whether the key ended that and goes on to the pane
 	StopTyping()
 	Back() bool // undoes the last step inside the pane; false if there is none
 }
@@ -130,20 +131,13 @@ func (a *app) moved() tea.Cmd {
 
 // typed passes a key or a paste to the filter or the search being typed.
 func (a *app) typed(msg tea.Msg) tea.Cmd {
-	pass := false
-	switch a.focus {
-	case theme.Inboxes:
-		pass = a.inboxes.Type(msg)
-	case theme.Messages:
-		pass = a.messages.Type(msg)
-	default:
-		a.reader.Type(msg)
-		return nil
-	}
-	if k, ok := msg.(tea.KeyPressMsg); ok && pass {
+	on := a.pane().Type(msg)
+	if k, ok := msg.(tea.KeyPressMsg); ok && on {
 		return a.onKey(k)
 	}
-	a.filtered()
+	if a.focus != theme.Reader {
+		a.filtered()
+	}
 	return nil
 }
 
@@ -153,15 +147,17 @@ func (a *app) typingKeys() string {
 		return ""
 	}
 	hint := func(key, does string) string { return " " + theme.Hint(a.theme, key, does) + " " }
-	if a.focus == theme.Reader {
-		return hint("enter", "keep") + hint("esc", "clear")
+	keys := hint("enter", "keep") + hint("esc", "clear")
+	list, all := &a.inboxes.Column, len(a.store.Order)
+	switch a.focus {
+	case theme.Reader:
+		return keys
+	case theme.Messages:
+		list, all = &a.messages.Column, len(a.store.Keys(a.messages.InboxID))
 	}
-	keys := hint("enter", "keep") + hint("esc", "clear") + hint("↑↓", "move")
-	switch {
-	case a.focus == theme.Inboxes && a.inboxes.Filter.On():
-		return keys + a.theme.Text.On(fmt.Sprintf(" %d of %d match", a.inboxes.Len(), len(a.store.Order)))
-	case a.focus == theme.Messages && a.messages.Filter.On():
-		return keys + a.theme.Text.On(fmt.Sprintf(" %d of %d match", a.messages.Len(), len(a.store.Keys(a.messages.InboxID))))
+	keys += hint("↑↓", "move")
+	if list.Filter.On() {
+		keys += a.theme.Text.On(fmt.Sprintf(" %d of %d match", list.Len(), all))
 	}
 	return keys
 }

@@ -150,11 +150,12 @@ func (p *Pane) Last() { p.move(1<<30, 1<<30) }
 // StartTyping starts the typing of a search.
 func (p *Pane) StartTyping() { p.search.Start() }
 
-// Type applies a key or a paste to the search being typed.
-func (p *Pane) Type(msg tea.Msg) {
+// Type applies a key or a paste to the search being typed. No key goes on to the pane.
+func (p *Pane) Type(msg tea.Msg) bool {
 	if line, ok := p.search.Type(msg, p.top-len(p.head())); ok {
 		p.reveal(line)
 	}
+	return false
 }
 
 // Back ends the search, or goes back to the checks. It reports false when there is nothing to undo.

@@ -320,31 +320,26 @@ func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.
 	if len(messages) == 0 {
 		return nil
 	}
-	type body struct {
-		key, inboxID string
-		summary      api.Summary
-		opened       *message.Message
-	}
-	bodies := make([]body, len(messages))
+	rows, bodies := make([]store.Message, len(messages)), make([]*message.Message, len(messages))
 	for n, m := range messages {
-		bodies[n] = body{m.Key, m.InboxID, m.Summary, opened.Get(m.Key)}
+		rows[n], bodies[n] = *m, opened.Get(m.Key)
 	}
 	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
 		out := TextsRead{origin: origin{s}}
 		began := time.Now()
-		for _, b := range bodies {
-			m, err := b.opened, error(nil)
+		for n, m := range bodies {
+			key, err := rows[n].Key, error(nil)
 			if m == nil {
 				s.giveWay(ctx)
-				m, err = s.fetch(ctx, s.Client.Background(), b.inboxID, b.summary)
+				m, err = s.fetch(ctx, s.Client.Background(), rows[n].InboxID, rows[n].Summary)
 			}
 			switch {
 			case errors.Is(err, api.ErrRateLimited) || ctx.Err() != nil:
 				return out
 			case err != nil:
-				out.Texts = append(out.Texts, Text{Key: b.key})
+				out.Texts = append(out.Texts, Text{Key: key})
 			default:
-				out.Texts = append(out.Texts, Text{b.key, store.TextOf(m.Mail()), store.Find(m)})
+				out.Texts = append(out.Texts, Text{key, store.TextOf(m.Mail()), store.Find(m)})
 			}
 			if time.Since(began) > textsTime {
 				break

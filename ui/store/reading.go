@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,23 +17,9 @@ const (
 	maxPrefetchBytes = 512 << 10
 )
 
-// prefetches are the messages fetched ahead of the user for their code and link, by key.
-type prefetches struct {
-	tried    map[string]bool  // fetched, being fetched, or failed
-	inFlight map[string]int64 // sizes in bytes
-}
-
-func newPrefetches() prefetches {
-	return prefetches{tried: map[string]bool{}, inFlight: map[string]int64{}}
-}
-
 // RetryPrefetches makes messages whose prefetch failed eligible again.
 func (s *Store) RetryPrefetches() {
-	for key := range s.prefetches.tried {
-		if _, ok := s.prefetches.inFlight[key]; !ok {
-			delete(s.prefetches.tried, key)
-		}
-	}
+	maps.DeleteFunc(s.tried, func(key string, _ bool) bool { _, ok := s.inFlight[key]; return !ok })
 }
 
 // Prefetch picks the messages to fetch next, of those on the screen that have no findings yet, and
@@ -41,33 +28,33 @@ func (s *Store) Prefetch(keys []string) []*Message {
 	var next []*Message
 	for _, key := range keys {
 		m := s.Messages[key]
-		if m == nil || m.Findings != nil || s.prefetches.tried[key] {
+		if m == nil || m.Findings != nil || s.tried[key] {
 			continue
 		}
-		if !s.prefetches.room(m.Summary.Size) {
+		if !s.room(m.Summary.Size) {
 			break
 		}
-		s.prefetches.tried[key], s.prefetches.inFlight[key] = true, m.Summary.Size
+		s.tried[key], s.inFlight[key] = true, m.Summary.Size
 		next = append(next, m)
 	}
 	return next
 }
 
 // room reports whether a message of size bytes may be prefetched now.
-func (p *prefetches) room(size int64) bool {
-	for _, n := range p.inFlight {
+func (s *Store) room(size int64) bool {
+	for _, n := range s.inFlight {
 		size += n
 	}
-	return len(p.inFlight) == 0 || len(p.inFlight) < maxPrefetches && size <= maxPrefetchBytes
+	return len(s.inFlight) == 0 || len(s.inFlight) < maxPrefetches && size <= maxPrefetchBytes
 }
 
 // SkipPrefetch keeps a message from being prefetched: it is being opened, which finds the same.
-func (s *Store) SkipPrefetch(key string) { s.prefetches.tried[key] = true }
+func (s *Store) SkipPrefetch(key string) { s.tried[key] = true }
 
 // SetFindings records what was found in a message, and that its prefetch is over; nil findings mean
 // that the message could not be fetched.
 func (s *Store) SetFindings(key string, f *Findings) {
-	delete(s.prefetches.inFlight, key)
+	delete(s.inFlight, key)
 	if m := s.Messages[key]; m != nil && f != nil {
 		m.Findings = f
 		s.Revision++
@@ -76,7 +63,9 @@ func (s *Store) SetFindings(key string, f *Findings) {
 
 // ResetPrefetches forgets every prefetch, and the bodies being read: the results of those in flight
 // will not arrive.
-func (s *Store) ResetPrefetches() { s.prefetches, s.reading = newPrefetches(), false }
+func (s *Store) ResetPrefetches() {
+	s.tried, s.inFlight, s.reading = map[string]bool{}, map[string]int64{}, false
+}
 
 // maxCached bounds the opened messages that are kept, and maxCachedBytes their memory. The last one
 // is always kept.

@@ -27,21 +27,22 @@ type Store struct {
 	Revision uint64                   // counts the changes of what a search sees
 	Seen     map[string]registry.Seen // what was seen of each inbox, by its ID
 
-	started    time.Time
-	dropped    map[string]bool // IDs of inboxes and keys of messages deleted here, which a list under way may still contain
-	all        []string        // keys of the messages of every inbox, newest first
-	stale      bool            // all is out of date
-	reading    bool            // bodies are being read for a search
-	pass       uint64          // counts the lists taken
-	prefetches prefetches
-	unsaved    map[string]map[string]bool // inbox ID → IDs of the messages marked since [Store.Unsaved]
+	started  time.Time
+	dropped  map[string]bool            // IDs of inboxes and keys of messages deleted here, which a list under way may still contain
+	all      []string                   // keys of the messages of every inbox, newest first
+	stale    bool                       // all is out of date
+	reading  bool                       // bodies are being read for a search
+	pass     uint64                     // counts the lists taken
+	tried    map[string]bool            // keys of messages that were fetched ahead of the user, are being fetched, or could not be
+	inFlight map[string]int64           // sizes in bytes of those that are being fetched
+	unsaved  map[string]map[string]bool // inbox ID → IDs of the messages marked since [Store.Unsaved]
 }
 
 // New returns an empty store. Messages received after now have arrived while the application runs.
 func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
-		dropped: map[string]bool{}, prefetches: newPrefetches(), unsaved: map[string]map[string]bool{},
+		dropped: map[string]bool{}, tried: map[string]bool{}, inFlight: map[string]int64{}, unsaved: map[string]map[string]bool{},
 		Seen: map[string]registry.Seen{},
 	}
 }

@@ -307,7 +307,7 @@ func TestPrefetchesAreBounded(t *testing.T) {
 		for _, m := range underway {
 			bytes += m.Summary.Size
 		}
-		if n := len(underway); n == 0 || n > maxPrefetches || n > 1 && bytes > maxPrefetchBytes || n != len(s.prefetches.inFlight) {
+		if n := len(underway); n == 0 || n > maxPrefetches || n > 1 && bytes > maxPrefetchBytes || n != len(s.inFlight) {
 			t.Fatalf("%d messages of %d bytes are prefetched", n, bytes)
 		}
 		for _, m := range next {

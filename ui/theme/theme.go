@@ -116,16 +116,16 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there is no theme %q; choose one of %s", name, strings.Join(Names(), ", "))
 	}
-	var f struct{ Dark, Light roles[string] }
-	if err := toml.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("reading theme %s: %w", name, err)
-	}
-	pal := f.Light
-	if dark {
-		pal = f.Dark
-	}
 	t := &Theme{Name: name, Dark: dark, Profile: p}
-	if err := t.paint(pal); err != nil {
+	var f struct{ Dark, Light roles[string] }
+	switch err = toml.Unmarshal(data, &f); {
+	case err != nil:
+	case dark:
+		err = t.paint(f.Dark)
+	default:
+		err = t.paint(f.Light)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("reading theme %s: %w", name, err)
 	}
 	return t, nil
