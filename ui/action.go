@@ -92,8 +92,7 @@ func (t table) lookup(key string, p theme.Pane) *action {
 	return found
 }
 
-// goesBefore reports whether a key of both a and b means a: the action of fewer panes has it for as
-// long as that is available.
+// goesBefore reports whether a key of both means a: the action of fewer panes has it while that is available.
 func (t table) goesBefore(a, b *action) bool {
 	if bits.OnesCount8(uint8(a.Where)) < bits.OnesCount8(uint8(b.Where)) {
 		return t.reason(a) == ""
@@ -116,8 +115,7 @@ func (t table) byID(id string) *action {
 	return nil
 }
 
-// keyFor is the key of an action for hints; for an action without a key, how to find it in the
-// palette.
+// keyFor is the key of an action for hints; without one, how to find it in the palette.
 func (t table) keyFor(id string) string {
 	if c := t.byID(id); c != nil && c.key() != "" {
 		return c.key()

@@ -255,8 +255,7 @@ type Options struct {
 	NoColor   bool          // no colours, whatever the terminal supports; see NO_COLOR
 }
 
-// Run shows the application until the user quits or ctx ends. Its error is one line, fit to show
-// the user.
+// Run shows the application until the user quits or ctx ends. Its error is one line for the user.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir, o.Release))

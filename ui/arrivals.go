@@ -124,8 +124,7 @@ func (a *app) followNewest() {
 	a.focus = max(a.focus, theme.Messages)
 }
 
-// A burst of mail is announced once: when none has come for quietTime, or maxBurst after its
-// first message.
+// Mail is announced once none has come for quietTime, or maxBurst after the first.
 const (
 	quietTime = time.Second
 	maxBurst  = 10 * time.Second

@@ -41,8 +41,7 @@ func configured(commands []config.Command) []*action {
 	return table
 }
 
-// needCommand is the reason why a command of config.toml cannot run. Without a message, one can that uses only
-// the address.
+// needCommand is why a command of config.toml cannot run. One that uses only the address needs no message.
 func (a *app) needCommand(line string) string {
 	for _, v := range []string{host.CodeVariable, host.LinkVariable, host.SubjectVariable, host.FromVariable} {
 		if a.message() == nil && strings.Contains(line, v) {
@@ -115,8 +114,7 @@ func (a *app) commandPrompt(p host.Part, environ []string) dialog.Dialog {
 	})
 }
 
-// run runs a program with a line as its command: with an exclamation mark first it gets the terminal,
-// otherwise what it writes is shown.
+// run runs a line of the user: with ! first it gets the terminal, otherwise what it writes is shown.
 func (a *app) run(line string, p host.Program) tea.Cmd {
 	if command, ok := strings.CutPrefix(line, "!"); ok {
 		p.Line = command

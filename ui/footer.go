@@ -34,8 +34,7 @@ func (o outcome) said() string {
 	return o.Text
 }
 
-// footer is the bottom line: the available keys, and the outcome of the last one. The zero value
-// has no outcome.
+// footer is the bottom line: the available keys, and the outcome of the last one, none in the zero value.
 type footer struct {
 	outcome outcome
 	until   time.Time
@@ -52,8 +51,7 @@ func (f *footer) show(o outcome, now time.Time) {
 // say shows a note, as long as it is true: not "".
 func (f *footer) say(note func() string, now time.Time) { f.show(outcome{note: note}, now) }
 
-// begin begins a request, which is shown until it ends. If it is under way already, that is
-// shown instead.
+// begin begins a request and shows it until it ends, unless it is under way already.
 func (f *footer) begin(r session.Request, now time.Time) tea.Cmd {
 	if slices.ContainsFunc(f.pending, func(x session.Request) bool { return x.What == r.What }) {
 		f.say(func() string { return "still " + r.What + theme.Ellipsis }, now)

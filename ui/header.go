@@ -81,8 +81,7 @@ func (a *app) drawPath(parts []string, named bool) string {
 	return head + th.Bright.On(th.StableWidth(parts[last]))
 }
 
-// vitals are the facts at the right of the header, the least important first. What is wrong with the connection
-// stands alone.
+// vitals are the facts at the right, the least important first; none while something is wrong.
 func (a *app) vitals() []string {
 	if a.connection.Trouble() != session.NoTrouble {
 		return nil

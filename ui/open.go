@@ -44,8 +44,7 @@ func (a *app) showSelected() tea.Cmd {
 	return cmd
 }
 
-// showMessage goes to a message that a search found, and opens it at the first of several texts that
-// occurs in it.
+// showMessage goes to a message that a search found, at the first of several texts that occurs in it.
 func (a *app) showMessage(key string, find []string) tea.Cmd {
 	m := a.store.Messages[key]
 	if m == nil {
@@ -98,8 +97,7 @@ func (a *app) source(m *store.Message) session.Source {
 	return session.Source{InboxID: m.InboxID, ID: m.ID, Opened: a.opened(m)}
 }
 
-// restDelay is how long the cursor stays on a message before it is fetched and marked read, so that
-// a held key does neither to the messages it passes.
+// restDelay is how long the cursor stays on a message before it is fetched: a held key passes over it.
 const restDelay = 120 * time.Millisecond
 
 // rested says that the cursor may have come to rest on a message.

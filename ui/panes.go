@@ -59,8 +59,7 @@ func (a *app) layOut() {
 	a.reader.Fit(a.layout.Panes[theme.Reader])
 }
 
-// drawPanes draws the panes onto the rows of the screen. The one that has focus stands out unless a
-// dialog is open.
+// drawPanes draws the panes. The one that has focus stands out unless a dialog is open.
 func (a *app) drawPanes(rows []string) {
 	var columns [][]string
 	for p, r := range a.layout.Panes {
@@ -119,8 +118,7 @@ func (a *app) inView() []string {
 	return []string{a.messages.InboxID}
 }
 
-// moved lists the messages of the selected inbox after a cursor was moved. The message that is selected then is
-// fetched once the cursor rests.
+// moved lists the messages of the inbox the cursor went to; the message is fetched once it rests.
 func (a *app) moved() tea.Cmd {
 	if a.focus == theme.Reader {
 		return nil
@@ -343,8 +341,7 @@ func (a *app) drop(id string) {
 	}
 }
 
-// prune removes inboxes that have been gone for a while, unless they are selected, marked or being
-// read.
+// prune removes inboxes that have been gone for a while, unless they are in use.
 func (a *app) prune(now time.Time) {
 	if a.store.Prune(now, func(id string) bool {
 		return id == a.inboxes.Selected() || a.inboxes.Marks[id] || a.message() != nil && a.message().InboxID == id

@@ -21,8 +21,7 @@ type settings struct {
 	chosen     bool   // another theme was chosen on the screen
 }
 
-// choice is the theme the user chose on the screen. It holds until config.toml names another theme
-// than it did then.
+// choice is a theme chosen on the screen. It holds until config.toml names another than it did then.
 type choice struct {
 	Theme      string `toml:"theme"`
 	Configured string `toml:"configured"`

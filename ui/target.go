@@ -25,16 +25,14 @@ var (
 	link = &finding{"confirmation link", func(f *store.Findings) string { return f.Link.URL }}
 )
 
-// target is what was asked for while the first message that may have it was still being read. The zero
-// value is nothing.
+// target is what was asked for while a message that may have it was still being read.
 type target struct {
 	finding *finding
 	from    []*store.Message // those that may have it, the first of them being read
 	err     error            // why that one could not be read
 }
 
-// wentTo is the message that the user went to: open with focus, or selected by moving in the list.
-// It is nil if they went to none.
+// wentTo is the message that the user went to, open or selected; nil if they went to none.
 func (a *app) wentTo() *store.Message {
 	if a.focus == theme.Reader || a.messages.Placed() {
 		return a.message()
@@ -42,8 +40,7 @@ func (a *app) wentTo() *store.Message {
 	return nil
 }
 
-// candidates are the messages in which something is sought: the one that the user went to, otherwise
-// the newest of those listed.
+// candidates are the messages to look in: the one that the user went to, or the newest of those listed.
 func (a *app) candidates() []*store.Message {
 	if m := a.wentTo(); m != nil {
 		return []*store.Message{m}
@@ -175,8 +172,7 @@ func (a *app) copyWhenRead(mail []*store.Message) {
 	a.copying = a.copying[:min(len(a.copying), maxSought)]
 }
 
-// copyFound copies the newest code that has been found in new mail. An older one that is found
-// later does not take its place.
+// copyFound copies the newest code found in new mail. An older one that comes later does not replace it.
 func (a *app) copyFound() tea.Cmd {
 	for n, m := range a.copying {
 		if m.Findings == nil || m.Findings.Code == "" {

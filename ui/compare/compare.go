@@ -35,8 +35,7 @@ type part struct {
 	changes  int // passages that differ
 }
 
-// passage is adjacent lines that are the same in both messages, or that differ. The words that differ
-// within lines are in the style [marked].
+// passage is adjacent lines that are the same in both messages, or that differ: those words are [marked].
 type passage struct {
 	changed bool
 	lines   [2][]string // of the older and of the newer; without the newer where they are equal
@@ -158,8 +157,7 @@ func mark(words []string, changed []bool) []string {
 	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 }
 
-// rich is the body as a reader sees it, a line for each paragraph, so that it does not matter where
-// lines are wrapped.
+// rich is the body as a reader sees it, a line for each paragraph, wherever lines are wrapped.
 func rich(m *message.Message) string {
 	var b strings.Builder
 	for _, block := range m.Mail().Document().Blocks {

@@ -19,8 +19,7 @@ const (
 	rulesFrom  = 16  // rows from which rules separate the lines from what is above and below
 )
 
-// New shows a difference on the whole screen, one part at a time, beginning with the first that
-// differs.
+// New shows a difference on the whole screen, a part at a time, from the first that differs.
 func New(d Difference) dialog.Dialog {
 	s := &screen{Difference: d, pager: dialog.NewPager()}
 	for s.part < len(d.parts)-1 && d.parts[s.part].changes == 0 {

@@ -21,8 +21,7 @@ type Form struct {
 	Failed string // why it failed, or why the form is needed; shown until something is typed
 }
 
-// Answered closes a form that waits for it, unless there is an error: it then shows that, and what was typed.
-// Other dialogs ignore it.
+// Answered closes a form that waits for it, or shows the error and what was typed. Other dialogs ignore it.
 type Answered struct{ Err string }
 
 // Field is one line of a form. The zero value is an empty one that takes any text.
@@ -219,8 +218,7 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 	}
 }
 
-// around chooses the rows to show in the given height: those around the field that begins at first,
-// or at least its title and its line.
+// around chooses the rows to show: those around the field that begins at first, or its title and line.
 func around(rows []string, first, height int) []string {
 	switch last := first + fieldRows - 1; {
 	case len(rows) <= height:

@@ -28,8 +28,7 @@ type Line struct {
 	suggestions []string
 }
 
-// NewLine returns the line of a field, with focus and the cursor at its end. What its title, hint and check are
-// for is the form's.
+// NewLine returns the line of a field, with focus and the cursor at its end. The rest is the form's.
 func NewLine(f Field) *Line {
 	l := &Line{text: textinput.New()}
 	l.text.SetVirtualCursor(false) // View draws it, and nothing blinks
@@ -50,8 +49,7 @@ func NewLine(f Field) *Line {
 // Value returns the text.
 func (l *Line) Value() string { return l.text.Value() }
 
-// SetValue replaces the text, cleaned and cut to its maximum length, and moves the cursor to its
-// end.
+// SetValue replaces the text, cleaned and cut, and moves the cursor to its end.
 func (l *Line) SetValue(s string) {
 	l.text.SetValue(cleanPaste(s))
 	l.text.CursorEnd()
@@ -66,8 +64,7 @@ func KeyName(k tea.KeyPressMsg) string {
 	return k.Keystroke()
 }
 
-// Update applies a key or a paste, whose newlines become spaces, and reports whether the text
-// changed.
+// Update applies a key or a paste, without newlines, and reports whether the text changed.
 func (l *Line) Update(msg tea.Msg) (changed bool) {
 	before := l.Value()
 	switch msg := msg.(type) {
@@ -98,8 +95,7 @@ func cleanPaste(s string) string {
 	return render.CleanName(s)
 }
 
-// cleanTyped cleans typed text in the context of what precedes the cursor, so that a combining mark
-// keeps its letter.
+// cleanTyped cleans typed text after what precedes the cursor, so that a combining mark keeps its letter.
 func (l *Line) cleanTyped(s string) string {
 	before := string([]rune(l.Value())[:l.text.Position()])
 	if typed, ok := strings.CutPrefix(render.CleanLines(before+s), before); ok {

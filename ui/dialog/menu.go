@@ -53,8 +53,7 @@ type menu struct {
 	matches map[string][]int // matching byte indexes of a title, by ID
 }
 
-// narrow keeps the rows that match the typed text, best first, and unavailable ones last. The key that was
-// typed comes before all.
+// narrow keeps the rows that match: that of a typed key, then the best, and unavailable ones last.
 func (m *menu) narrow() {
 	m.matches = map[string][]int{}
 	m.list = List{}
@@ -224,8 +223,7 @@ func (m *menu) row(th *theme.Theme, c Choice, selected bool, w int) string {
 	return theme.Fit(edge+back.On(" ")+text.String()+back.On(theme.Spaces(pad))+th.Dim.Over(back).On(c.Aside), w)
 }
 
-// List is a column of items, one of them selected and some of them on the screen. The zero value is
-// an empty list.
+// List is a column of items, one of them selected, some on the screen. The zero value is empty.
 type List struct {
 	ids    []string
 	sel    int // index of the selected item
@@ -276,8 +274,7 @@ func (l *List) Select(id string) bool {
 	return true
 }
 
-// Placed reports whether the user put the selection, or the part of the list on the screen, where it
-// is.
+// Placed reports whether the user put the selection, or the scroll position, where it is.
 func (l *List) Placed() bool { return l.placed }
 
 // Stay keeps the selection with its item, as if the user had selected it.
@@ -289,8 +286,7 @@ func (l *List) Move(n int) {
 	l.sel, l.reveal, l.placed = to, true, l.placed || to != l.sel
 }
 
-// First selects the first item. Items inserted before it later come into view, and may push it off
-// the screen.
+// First selects the first item. Items inserted before it later come into view.
 func (l *List) First() { l.sel, l.reveal, l.placed = 0, true, false }
 
 // Last selects the last item.

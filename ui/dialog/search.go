@@ -14,8 +14,7 @@ import (
 // maxHits bounds the hits of a search.
 const maxHits = 2000
 
-// Search finds text in lines as it is typed, whatever its case and accents. The zero value is no
-// search, in no lines.
+// Search finds text in lines as it is typed, whatever its case and accents. The zero value is no search.
 type Search struct {
 	Typing bool
 	line   *Line
@@ -30,8 +29,7 @@ type Search struct {
 // hit is a stretch of a line, in cells.
 type hit struct{ line, col, width int }
 
-// In searches other lines from now on; plain is the text of line n. The current hit stays the same
-// one by its number.
+// In searches count other lines from now on. The current hit stays the same one by its number.
 func (s *Search) In(count int, plain func(n int) string) {
 	s.count, s.plain, s.folded = count, plain, nil
 	s.find()
@@ -60,8 +58,7 @@ func (s *Search) On() bool { return s.line != nil && s.line.Value() != "" }
 // Hits is the number of hits.
 func (s *Search) Hits() int { return len(s.hits) }
 
-// Type applies a key or a paste. If the text changes, it goes to the first hit at or below line top,
-// and returns its line.
+// Type applies a key or a paste. If the text changes, it returns the line of the first hit from top on.
 func (s *Search) Type(msg tea.Msg, top int) (line int, ok bool) {
 	if k, isKey := msg.(tea.KeyPressMsg); isKey {
 		switch KeyName(k) {
@@ -141,8 +138,7 @@ func (s *Search) Mark(th *theme.Theme, n int, text string) string {
 	return rows[0]
 }
 
-// Status says which hit is the current one, or that there is none; "" while no text is searched for or
-// it is being typed.
+// Status says which hit is the current one, or that there is none; "" without a text, and while it is typed.
 func (s *Search) Status(th *theme.Theme) string {
 	switch {
 	case !s.On() || s.Typing:

@@ -1,5 +1,4 @@
-// Package lists is what lists something by ID: the pane of inboxes, the pane of messages, and the search over
-// all messages.
+// Package lists has the panes of inboxes and of messages, and the search over all messages.
 package lists
 
 import (
@@ -13,8 +12,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Column is the common part of the panes of inboxes and messages: a list below a title, with marks
-// and a filter.
+// Column is what the panes of inboxes and messages share: a list below a title, with marks and a filter.
 type Column struct {
 	dialog.List
 	Filter

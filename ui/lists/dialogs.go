@@ -115,8 +115,7 @@ func askDelete(title string, all []string, do func() tea.Cmd, text ...string) di
 	return dialog.NewQuestion(q)
 }
 
-// some returns texts in at most the given number of rows, the last of which says how many more
-// there are.
+// some returns texts in at most that many rows, the last of which says how many more there are.
 func some(texts []string, w, rows int) []string {
 	var out []string
 	for n, t := range texts {
@@ -175,8 +174,7 @@ func parseTTL(v string) (time.Duration, error) {
 	return d, nil
 }
 
-// DeleteMessagesQuestion asks before messages are deleted. It hands them to remove, and what names them: a subject, or
-// how many.
+// DeleteMessagesQuestion asks before messages are deleted. What names them: a subject, or how many.
 func DeleteMessagesQuestion(in []*store.Message, remove func(in []*store.Message, what string) tea.Cmd) dialog.Dialog {
 	what, title := "“"+in[0].Subject+"”", "Delete this message?"
 	text := what + " from " + in[0].Sender + ". " + forGood

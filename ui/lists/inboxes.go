@@ -15,8 +15,7 @@ import (
 // NearEnd is how long before it expires an inbox shows a warning.
 const NearEnd = 5 * time.Minute
 
-// maxSkew is how much the clock of the service may differ from ours: an inbox that is gone so
-// shortly before its end has expired.
+// maxSkew bounds how the clock of the service differs from ours: gone so shortly before its end is expired.
 const maxSkew = time.Minute
 
 // Inboxes is the column of inboxes.

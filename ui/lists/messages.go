@@ -47,8 +47,7 @@ func (p *Messages) Show(inboxID string) {
 	p.Select(p.places[inboxID])
 }
 
-// Refresh updates the list from the store. The cursor stays with its message if the user moved it
-// there, otherwise with the newest.
+// Refresh updates the list from the store. The cursor stays with its message, or else with the newest.
 func (p *Messages) Refresh() {
 	keys := p.store.Keys(p.InboxID)
 	if p.Filter.On() {

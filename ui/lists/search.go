@@ -17,8 +17,7 @@ import (
 // maxKnown bounds the texts whose hits are kept.
 const maxKnown = 16
 
-// Search is the search over the messages of a store. It is opened as its Dialog, and keeps what was
-// typed and selected when that closes.
+// Search is the search over the messages of a store. It keeps what was typed and selected when it closes.
 type Search struct {
 	Dialog dialog.Dialog // that it is shown in
 	store  *store.Store
@@ -227,8 +226,7 @@ func (s *Search) Rows(th *theme.Theme) (string, []string) {
 	return "Search all messages", rows
 }
 
-// status says how many were found and in how many of the bodies, and where the selected one is among
-// them if there are more than fit.
+// status says how many were found in how many bodies, and where the selected one is among them.
 func (s *Search) status(w int) string {
 	at, total := "", len(s.store.Messages)
 	if len(s.shown) < s.hits.Len() {

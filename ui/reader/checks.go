@@ -21,8 +21,7 @@ func (p *Pane) findings() []check.Finding {
 	return p.Opened.Mail().Checks()
 }
 
-// moveCheck moves the cursor by n over the checks that are not folded, and scrolls to where it is. It
-// reports whether there is one.
+// moveCheck moves the cursor by n over the checks, and scrolls to it. It reports whether there is one.
 func (p *Pane) moveCheck(n int) bool {
 	if len(p.findings()) == 0 {
 		return false
@@ -46,8 +45,7 @@ func (p *Pane) moveCheck(n int) bool {
 	return true
 }
 
-// selectCheck selects the check n places from the selected one, or from the first of those that it is
-// folded with.
+// selectCheck selects the check n places on, of those that are not folded.
 func (p *Pane) selectCheck(n int) {
 	var listed []int
 	at := 0
@@ -155,8 +153,7 @@ func (p *Pane) NeedAttachments() string {
 	return "This message has no attachments"
 }
 
-// NeedImages is the reason when no image can be shown. noRaw means that the service provides no raw
-// messages.
+// NeedImages is why no image can be shown. With noRaw, the service provides no raw messages.
 func (p *Pane) NeedImages(noRaw bool) string {
 	switch reason := p.NeedOpen(); {
 	case reason != "" || p.showImages:

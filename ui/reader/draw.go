@@ -175,8 +175,7 @@ func (p *Pane) titleSubject() string {
 	return theme.Cut(p.theme.StableWidth(p.Message.Subject), p.Rect.W-3-theme.Width(p.lead()))
 }
 
-// lead is what stands before the subject where the pane is so low that the body may begin without it:
-// the code, or else the link.
+// lead stands before the subject of a low pane, whose body may begin without it: the code, or the link.
 func (p *Pane) lead() string {
 	f, th := p.Message.Findings, p.theme
 	if p.Rect.H >= roomyHead || !f.Any() {

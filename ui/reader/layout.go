@@ -144,8 +144,7 @@ func (p *Pane) position() position {
 	return position{p.lines[n].Block, p.lines[n].Offset}
 }
 
-// lineOf is the line with a place: the last of its block that begins before it, or the first of a
-// later block if its own is folded.
+// lineOf is the line with a place: the last that begins before it, or that of a later block if it is folded.
 func (p *Pane) lineOf(at position) int {
 	best, later := -1, -1
 	for n := range p.lines {
@@ -216,8 +215,7 @@ func (i *images) release(lines []render.Line) tea.Cmd {
 	return tea.Raw(b.String())
 }
 
-// send sends the terminal the images that lines show by placeholders and it does not hold yet, and
-// reports whether there were any.
+// send sends the images of lines that the terminal does not hold yet, and reports whether there were any.
 func (i *images) send(m LayoutDone) (tea.Cmd, bool) {
 	var b strings.Builder
 	for n := range m.lines {

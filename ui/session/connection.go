@@ -27,8 +27,7 @@ const MaxWait = time.Second
 
 // Options say how to connect, and to which services.
 type Options struct {
-	// Start is the service that the program was started for. It is named while there is no
-	// connection.
+	// Start is the service that the program was started for, named while there is no connection.
 	Start Profile
 	// Connect reaches a service. It is called at the start, and again when the user connects to
 	// another service or retries. On [keys.ErrNone] the user is asked for a key.
@@ -174,8 +173,7 @@ func (c *Connection) save(m Connected, where keys.Place) error {
 	return c.options.SaveProfile(ctx, m.saved, m.target.Key, where)
 }
 
-// KeepInFile is the request to keep the key of a new connection in a file. It reports false unless there was no
-// keyring to keep it in.
+// KeepInFile is the request to keep a key in a file, if there was no keyring to keep it in.
 func (c *Connection) KeepInFile(m Connected) (r Request, lacksKeyring bool) {
 	return Request{What: "keeping the key", Start: func() tea.Cmd {
 		return func() tea.Msg {
@@ -307,8 +305,7 @@ func (c *Connection) Outcome(m Connected) host.Done {
 	return host.Done{Text: "connected to " + m.Session.Name}
 }
 
-// Apply applies an event of the watcher. What the watcher of a service that has ended finds out of
-// it is known.
+// Apply applies an event of the watcher, unless it is of a service that is known to have ended.
 func (c *Connection) Apply(e watch.Event) {
 	c.Session.refreshed(e)
 	switch {
@@ -324,8 +321,7 @@ func (c *Connection) Apply(e watch.Event) {
 	}
 }
 
-// NeedService is why the service cannot be asked for anything, "" if it can. The keys connect and
-// refresh are those that help.
+// NeedService is why the service cannot be asked for anything, "" if it can, and which of two keys helps.
 func (c *Connection) NeedService(connect, refresh string, now time.Time) string {
 	wait, kind := c.Countdown(now), c.Trouble()
 	switch {

@@ -134,8 +134,7 @@ func (s *Session) delete(kind *kind, what string, all ...deletion) Request {
 	return Deleted{origin: origin{s}, What: what, Rest: all, Total: len(all), kind: kind}.Next()
 }
 
-// Outcome says what was deleted; after the last of several, it sums up all of them. Retry is the key that
-// retries what failed.
+// Outcome says what was deleted, and sums up several. Retry is the key that retries what failed.
 func (d Deleted) Outcome(retry string) host.Done {
 	switch {
 	case errors.Is(d.Err, api.ErrUnsupported):
@@ -213,8 +212,7 @@ func (s *Session) SendSample(to string) Request {
 type Request struct {
 	What        string // in words, such as "making an inbox"; one is under way at a time
 	Done, Total int    // its steps; Total is 0 for a request in one step
-	// Start begins it, and is not called while it is under way already. The command ends it with
-	// the message that it returns.
+	// Start begins it, unless it is under way. The command ends it with the message that it returns.
 	Start func() tea.Cmd
 }
 

@@ -50,11 +50,9 @@ type Service struct {
 	// Done is closed when the service has ended, as the local service may. Connecting again starts
 	// it. It is nil for services that do not report this.
 	Done <-chan struct{}
-	// Stopped reports, once Done is closed, whether the user has ended the service. It is then not
-	// started again unasked.
+	// Stopped reports, once Done is closed, whether the user ended the service. Then it is not started unasked.
 	Stopped func() bool
-	// Started waits until a service that the user has ended is started by another process; nil where
-	// that is impossible.
+	// Started waits until another process starts what the user has ended; nil where that is impossible.
 	Started func(context.Context) error
 	// Answers asks the service for a heartbeat; nil where that costs a request.
 	Answers func(context.Context) error
@@ -153,8 +151,7 @@ type Events struct {
 	Events []watch.Event
 }
 
-// Listen waits for events of the watcher. It is started with the session, and again after each
-// [Events], and nowhere else.
+// Listen waits for events of the watcher: once from the start of the session, and after each [Events].
 func (s *Session) Listen() tea.Msg {
 	events, ok := <-s.Watcher.Events()
 	if !ok {
@@ -248,8 +245,7 @@ func (s *Session) request(limit time.Duration, do func(ctx context.Context) tea.
 // makingTimeout bounds the wait at exit for sessions that are still connecting.
 const makingTimeout = 2 * time.Second
 
-// sessions owns every session, including those that finish connecting after the application has
-// quit.
+// sessions owns every session, also those that finish connecting after the application has quit.
 type sessions struct {
 	making sync.WaitGroup
 	mu     sync.Mutex
@@ -362,8 +358,7 @@ func (c *Connection) Name() string {
 	return c.profile(c.asked).title()
 }
 
-// Flag is the option that names the service that was asked for on a command line, with a space
-// before it; "" for the local one.
+// Flag is the option that names the service on a command line, after a space; "" for the local one.
 func (c *Connection) Flag() string {
 	switch p := c.Asked(); {
 	case p.BaseURL == "":

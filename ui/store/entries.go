@@ -52,8 +52,7 @@ func (f *Findings) FilesText() string {
 // Any reports whether a code or a link was found.
 func (f *Findings) Any() bool { return f != nil && (f.Code != "" || f.Link.URL != "") }
 
-// Find finds the code and the confirmation link of a message, cleaned for the screen, and counts its
-// attachments.
+// Find finds the code and the link of a message, cleaned for the screen, and counts its attachments.
 func Find(opened *message.Message) *Findings {
 	f, m := &Findings{Files: len(opened.Files())}, opened.Mail()
 	if c, ok := m.Code(); ok {
@@ -122,8 +121,7 @@ func (s *Store) Before(m *Message) *Message {
 	return similar
 }
 
-// subjectWords are the words of a subject, in lower case, without those that have a digit or are an
-// address.
+// subjectWords are the words of a subject in lower case, without numbers, codes and addresses.
 func subjectWords(subject string) []string {
 	words := strings.FieldsFunc(strings.ToLower(subject), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '@' && r != '.'

@@ -22,8 +22,7 @@ func (s *Store) RetryPrefetches() {
 	maps.DeleteFunc(s.tried, func(key string, _ bool) bool { _, ok := s.inFlight[key]; return !ok })
 }
 
-// Prefetch picks the messages to fetch next, of those on the screen that have no findings yet, and
-// marks them as in flight.
+// Prefetch picks the messages without findings to fetch next, and marks them as in flight.
 func (s *Store) Prefetch(keys []string) []*Message {
 	var next []*Message
 	for _, key := range keys {
@@ -51,8 +50,7 @@ func (s *Store) room(size int64) bool {
 // SkipPrefetch keeps a message from being prefetched: it is being opened, which finds the same.
 func (s *Store) SkipPrefetch(key string) { s.tried[key] = true }
 
-// SetFindings records what was found in a message, and that its prefetch is over; nil findings mean
-// that the message could not be fetched.
+// SetFindings ends a prefetch and records what was found; nil means that the message could not be fetched.
 func (s *Store) SetFindings(key string, f *Findings) {
 	delete(s.inFlight, key)
 	if m := s.Messages[key]; m != nil && f != nil {
@@ -61,8 +59,7 @@ func (s *Store) SetFindings(key string, f *Findings) {
 	}
 }
 
-// ResetPrefetches forgets every prefetch, and the bodies being read: the results of those in flight
-// will not arrive.
+// ResetPrefetches forgets what is being fetched and read: the results will not arrive.
 func (s *Store) ResetPrefetches() {
 	s.tried, s.inFlight, s.reading = map[string]bool{}, map[string]int64{}, false
 }
@@ -171,8 +168,7 @@ func (s *Store) NextTexts() []*Message {
 	return next
 }
 
-// SetText keeps the body of a message that was read and what was found in it; nil for one that could
-// not be read.
+// SetText keeps the body of a message and what was found in it; nil if it could not be read.
 func (s *Store) SetText(key string, t *Text, f *Findings) {
 	s.SetFindings(key, f)
 	if m := s.Messages[key]; m != nil {

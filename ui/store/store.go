@@ -47,8 +47,7 @@ func New(now time.Time) *Store {
 	}
 }
 
-// Put adds or updates an inbox, and reports whether it is new. For an inbox that was deleted here
-// it does nothing and returns nil.
+// Put adds or updates an inbox, and reports whether it is new. It returns nil for one deleted here.
 func (s *Store) Put(in api.Inbox, now time.Time) (*Inbox, bool) {
 	if s.dropped[in.ID] {
 		return nil, false
@@ -121,8 +120,7 @@ func (s *Store) DropMessages(keys ...string) {
 	}
 }
 
-// Prune removes the inboxes that have been gone for keepGone, except those to keep, and reports
-// whether there were any.
+// Prune removes the inboxes gone for keepGone, except those to keep, and reports whether there were any.
 func (s *Store) Prune(now time.Time, keep func(id string) bool) bool {
 	pruned := false
 	for _, id := range slices.Clone(s.Order) {

@@ -63,8 +63,7 @@ func Cut(s string, w int) string {
 	return ansi.Truncate(s, w, Ellipsis)
 }
 
-// FirstFit is the first of several forms of a text that takes at most w cells, or else the last one
-// cut.
+// FirstFit is the first of several forms of a text that takes at most w cells, or the last one cut.
 func FirstFit(forms []string, w int) string {
 	for _, s := range forms {
 		if Width(s) <= w {

@@ -19,8 +19,7 @@ import (
 	"mayfly/render/layout"
 )
 
-// Style is the SGR sequence of a style. Styles can be concatenated, such as a background and a
-// colour.
+// Style is the SGR sequence of a style. Several can be concatenated.
 type Style string
 
 // On returns text in the style, followed by a reset.
@@ -192,8 +191,7 @@ func (t *Theme) paint(pal roles[string]) error {
 	return nil
 }
 
-// grayLike is the gray of the 256 colours that is as light as c: the nearest other colour would be too
-// strong a background for text.
+// grayLike is the gray of the 256 colours that is as light as c: others are too strong behind text.
 func grayLike(c color.Color) color.Color {
 	level := int(color.GrayModel.Convert(c).(color.Gray).Y)
 	return ansi.IndexedColor(232 + min(23, max(0, (level-3)/10)))

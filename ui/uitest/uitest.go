@@ -1,5 +1,4 @@
-// Package uitest is shared by the tests of panes: keys by name, what else tests do to a pane, and rows as a
-// terminal shows them.
+// Package uitest is shared by the tests of panes: keys by name, what else panes do, and rows as cells.
 package uitest
 
 import (
@@ -144,8 +143,7 @@ func DrawDialog(t testing.TB, d Dialog, w, h int) Screen {
 
 func (s Screen) String() string { return strings.Join(s.Rows, "\n") }
 
-// Is fails the test unless the screen is as want shows it; blank rows at either end of want do not
-// count.
+// Is fails the test unless the screen is as want shows it, apart from blank rows at its ends.
 func (s Screen) Is(want string) {
 	s.t.Helper()
 	if got := s.String(); strings.Trim(got, "\n") != strings.Trim(want, "\n") {
@@ -179,8 +177,7 @@ func (s Screen) Has(text string) bool { return strings.Contains(s.String(), text
 // Joined is emoji whose width terminals disagree about.
 const Joined = "\U0001F468\u200d\U0001F469\u200d\U0001F467 ❤\ufe0f"
 
-// Hostile is text that attacks a terminal: titles, links and colours of its own, other directions,
-// and other widths.
+// Hostile is text that attacks a terminal: sequences, other directions, and other widths.
 const Hostile = "\x1b]0;owned\x07\x1b[2J\u009b31m\u009d8;;http://x\u009c\r\n\t\x00\x7f\u202e\u2066\u200b\ufeff" + Joined + " end"
 
 // Do is what a test does to a pane, besides keys that are typed and the mouse.
