@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -176,62 +176,44 @@ func exitNotice(ctx context.Context, s *local.Session, client *api.Client) strin
 	return english.Plural(len(list.Inboxes), "inbox", "inboxes") + " kept; " + text
 }
 
-// localTransport sends requests to the local service where it runs now.
-type localTransport struct{ session atomic.Pointer[local.Session] }
+// localTransport sends requests to the local service where it runs now. One that was killed is started again by
+// the next request; one that the user ended is attached to once it runs again.
+type localTransport struct {
+	app *app
+
+	mu      sync.Mutex
+	session *local.Session // the last
+}
+
+// attached returns the session with the service that runs now, or the last one and why there is none.
+func (t *localTransport) attached(ctx context.Context) (*local.Session, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-t.session.Done():
+	default:
+		return t.session, nil
+	}
+	find := local.Open
+	if t.session.Err() != nil {
+		find = local.Find
+	}
+	s, err := find(ctx, t.app.localOptions())
+	if err != nil {
+		return t.session, cmp.Or(t.session.Err(), err)
+	}
+	t.session = s
+	return s, nil
+}
 
 func (t *localTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	s := t.session.Load()
-	select {
-	case <-s.Done():
-		if s.Err() != nil {
-			return nil, s.Err()
-		}
-	default:
+	s, err := t.attached(r.Context())
+	if err != nil {
+		return nil, err
 	}
 	r = r.Clone(r.Context())
 	r.URL.Host = strings.TrimPrefix(s.BaseURL, "http://")
 	return http.DefaultTransport.RoundTrip(r)
-}
-
-// keepLocal keeps the local service running while ctx lasts: if it is killed, it is started again. One
-// that the user ended is attached to once it runs again. The client of c follows it, and so does now; end
-// ends this.
-func (a *app) keepLocal(ctx context.Context, c *connection) (now func() *local.Session, end func(), err error) {
-	transport := &localTransport{}
-	transport.session.Store(c.session)
-	a.transport = transport
-	moving, err := a.connection(c.endpoint, c.session.Key)
-	if err != nil {
-		return nil, nil, err
-	}
-	c.client = moving.client
-	ctx, cancel := context.WithCancel(ctx)
-	var keeping sync.WaitGroup
-	keeping.Go(func() {
-		for s := c.session; ; transport.session.Store(s) {
-			select {
-			case <-ctx.Done():
-				s.Close()
-				return
-			case <-s.Done():
-			}
-			err := s.Err()
-			if err == nil {
-				if s, err = local.Open(ctx, a.localOptions()); err != nil && ctx.Err() == nil {
-					fmt.Fprintln(a.env.Stderr, errorLine(err))
-				}
-			}
-			if err != nil {
-				if s, err = local.Await(ctx, a.localOptions()); err != nil {
-					return // ctx has ended
-				}
-			}
-		}
-	})
-	return transport.session.Load, func() {
-		cancel()
-		keeping.Wait()
-	}, nil
 }
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -251,12 +233,18 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 			}
 			smtp := func() string { return a.smtp(c) }
 			if c.session != nil {
-				now, end, err := a.keepLocal(cmd.Context(), c)
+				t := &localTransport{app: a, session: c.session}
+				defer func() { t.session.Close() }()
+				a.transport = t
+				moving, err := a.connection(c.endpoint, c.session.Key)
 				if err != nil {
 					return err
 				}
-				defer end()
-				smtp = func() string { return now().SMTP() }
+				c.client = moving.client
+				smtp = func() string {
+					s, _ := t.attached(cmd.Context()) // at worst the last one's is said
+					return s.SMTP()
+				}
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, SMTP: smtp, Rules: c.rules, Log: log})
