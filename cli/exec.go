@@ -237,40 +237,15 @@ func (x *execution) keepMails(ctx context.Context, running *server.Server) error
 		return err
 	}
 	defer c.client.CloseIdleConnections()
-	inboxes, err := c.client.Inboxes(ctx)
-	if err != nil {
-		return err
-	}
 	kept := 0
-	for _, inbox := range inboxes.Inboxes {
-		list, err := c.client.Messages(ctx, inbox.ID)
-		if err != nil {
+	err = message.SaveAll(ctx, c.client, x.keep, func(m *message.Message, files []message.Saved) error {
+		kept++
+		var text bytes.Buffer
+		if err := show(&text, m, render.Rich, render.Options{Width: 80, Unfold: true}); err != nil {
 			return err
 		}
-		for _, summary := range list.Messages {
-			m, err := message.FetchRaw(ctx, c.client, inbox.ID, summary)
-			if err != nil {
-				return err
-			}
-			if err := x.keepMail(inbox.Email, m); err != nil {
-				return err
-			}
-			kept++
-		}
-	}
-	_, err = fmt.Fprintf(x.app.env.Stderr, "mayfly: %s kept in %s\n", english.Plural(kept, "mail", ""), render.Clean(x.keep))
+		return os.WriteFile(strings.TrimSuffix(files[0].Path, ".eml")+".txt", text.Bytes(), 0o600)
+	})
+	fmt.Fprintf(x.app.env.Stderr, "mayfly: %s kept in %s\n", english.Plural(kept, "mail", ""), render.Clean(x.keep))
 	return err
-}
-
-// keepMail writes a mail to files whose names sort by time.
-func (x *execution) keepMail(recipient string, m *message.Message) error {
-	files, err := m.SaveAs(x.keep, m.ReceivedAt.UTC().Format("20060102T150405.000Z")+" "+recipient+" "+m.Subject)
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	if err := show(&text, m, render.Rich, render.Options{Width: 80, Unfold: true}); err != nil {
-		return err
-	}
-	return os.WriteFile(strings.TrimSuffix(files[0].Path, ".eml")+".txt", text.Bytes(), 0o600)
 }

@@ -18,7 +18,6 @@ package mayflytest
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -85,23 +84,8 @@ func Start(t testing.TB, options ...Option) *Service {
 func (s *Service) keepMails(t testing.TB) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	inboxes, err := s.client.Inboxes(ctx)
-	if err != nil {
+	saved := func(*message.Message, []message.Saved) error { return nil }
+	if err := message.SaveAll(ctx, s.client, t.ArtifactDir(), saved); err != nil {
 		t.Logf("keeping the mails: %v", err)
-	}
-	for _, inbox := range inboxes.Inboxes {
-		list, err := s.client.Messages(ctx, inbox.ID)
-		if err != nil {
-			t.Logf("keeping the mails: %v", err)
-		}
-		for _, summary := range list.Messages {
-			m, err := message.FetchRaw(ctx, s.client, inbox.ID, summary)
-			if err == nil {
-				_, err = m.SaveAs(t.ArtifactDir(), fmt.Sprintf("%s %s %s", m.ReceivedAt.UTC().Format("20060102T150405.000Z"), inbox.Email, m.Subject))
-			}
-			if err != nil {
-				t.Logf("keeping a mail: %v", err)
-			}
-		}
 	}
 }

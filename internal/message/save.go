@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"mayfly/api"
 	"mayfly/render"
 )
 
@@ -54,6 +56,28 @@ func (m *Message) SaveAs(dir, title string) (all []Saved, err error) {
 		all = append(all, file)
 	}
 	return all, nil
+}
+
+// SaveAll writes every message that c can see into dir, to files whose names sort by time, and calls saved with each
+// and its files. A message that cannot be saved does not stop the others.
+func SaveAll(ctx context.Context, c *api.Client, dir string, saved func(*Message, []Saved) error) error {
+	inboxes, err := c.Inboxes(ctx)
+	for _, inbox := range inboxes.Inboxes {
+		list, failed := c.Messages(ctx, inbox.ID)
+		err = errors.Join(err, failed)
+		for _, summary := range list.Messages {
+			var files []Saved
+			m, failed := FetchRaw(ctx, c, inbox.ID, summary)
+			if failed == nil {
+				files, failed = m.SaveAs(dir, m.ReceivedAt.UTC().Format("20060102T150405.000Z")+" "+inbox.Email+" "+m.Subject)
+			}
+			if failed == nil {
+				failed = saved(m, files)
+			}
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
 }
 
 // Files are the indexes of the attachments that are files of their own, not images within the body.
