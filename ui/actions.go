@@ -103,7 +103,7 @@ func actions(commands []config.Command) []*action {
 		{ID: "previous-hit", Held: true, Title: "Previous match", Hint: "previous", Group: navigation, Keys: []string{"N"}, Where: inReader, Why: (*app).needHits,
 			Run: just(func(a *app) { a.reader.Step(-1) })},
 		{ID: "end-search", Title: "End the search", Hint: "clear", Group: navigation, Keys: []string{"esc"}, Where: inReader,
-			Why: func(a *app) string { return a.reader.NeedSearch() }, Run: just(func(a *app) { a.reader.EndSearch() })},
+			Why: func(a *app) string { return a.reader.NeedSearch() }, Run: just(func(a *app) { a.reader.Back() })},
 
 		{ID: "show-place", Title: "Go to the place of a check", Hint: "to its place", Group: ofMessage, Keys: []string{"enter"}, Where: inReader,
 			Why: func(a *app) string { return a.reader.NeedCheck(a.table.keyFor("view-checks")) },

@@ -19,13 +19,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/pelletier/go-toml/v2"
 
 	"mayfly/internal/config"
+	"mayfly/internal/files"
 	"mayfly/internal/term"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
@@ -276,4 +281,50 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("the terminal was lost: %w", errors.Join(err, closed))
 	}
 	return closed
+}
+
+// settings are those of config.toml, with what the user has changed since.
+type settings struct {
+	config.UI
+	path       string // of the file that keeps the theme; empty for none
+	configured string // the theme of config.toml
+	chosen     bool   // another theme was chosen on the screen
+}
+
+// choice is a theme chosen on the screen. It holds until config.toml names another than it did then.
+type choice struct {
+	Theme      string `toml:"theme"`
+	Configured string `toml:"configured"`
+}
+
+// newSettings returns the settings of config.toml, with the theme that is kept in the file at path.
+func newSettings(ui config.UI, path string) *settings {
+	s := &settings{UI: ui, path: path, configured: ui.Theme}
+	var kept choice
+	data, err := os.ReadFile(path) // without one, or when it was damaged, config.toml decides
+	if err == nil && toml.Unmarshal(data, &kept) == nil && kept.Configured == ui.Theme && slices.Contains(theme.Names(), kept.Theme) {
+		s.Theme = kept.Theme
+	}
+	return s
+}
+
+// nextTheme switches from one theme to the next.
+func (s *settings) nextTheme(from string) { s.Theme, s.chosen = theme.After(from), true }
+
+// save keeps the theme for the next run if it was chosen on the screen.
+func (s *settings) save() error {
+	if s.path == "" || !s.chosen {
+		return nil
+	}
+	data, err := toml.Marshal(choice{s.Theme, s.configured})
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(s.path), 0o700)
+	}
+	if err == nil {
+		err = files.Write(s.path, data)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the theme: %w", err)
+	}
+	return nil
 }

@@ -8,15 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/watch"
-	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
-
-// onEvents applies the watcher's events and waits for more.
-func (a *app) onEvents(m session.Events) tea.Cmd {
-	return tea.Batch(m.Session().Listen, a.apply(m.Events))
-}
 
 // apply applies events of inboxes. Mail that has arrived is announced here.
 func (a *app) apply(events []watch.Event) tea.Cmd {

@@ -136,7 +136,7 @@ func (a *app) put(inboxes ...api.Inbox) {
 func (a *app) onResult(msg session.Result) tea.Cmd {
 	switch m := msg.(type) {
 	case session.Events:
-		return a.onEvents(m)
+		return tea.Batch(a.session().Listen, a.apply(m.Events))
 	case session.SeenChanged:
 		a.store.Merge(m.Seen())
 		return a.session().AwaitSeen
@@ -220,7 +220,8 @@ func (a *app) label(id, label string) tea.Cmd {
 
 // deleteInboxes deletes inboxes one by one. What names them: an address, or how many.
 func (a *app) deleteInboxes(ids []string, what string) tea.Cmd {
-	if ids = a.store.Listed(ids); len(ids) > 0 {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return a.store.Inboxes[id] == nil })
+	if len(ids) > 0 {
 		return a.request(a.session().Delete(ids, what))
 	}
 	a.footer.show(outcome{Done: host.Done{EndMatters: true}, note: func() string { return what + " is no longer on the list" }}, a.now)

@@ -21,22 +21,11 @@ type Column struct {
 	Shown []dialog.Row // the rows on the screen
 }
 
-// dense reports whether rows are only one line high, for lack of room.
-func (c *Column) dense() bool { return c.Rect.H < 9 }
-
-// Top is the line of the pane at which the rows begin.
-func (c *Column) Top() int {
-	if c.dense() {
-		return 1
-	}
-	return 2
-}
-
 // lay lays the rows out in r; tall returns the height of a row in lines.
 func (c *Column) lay(r theme.Rect, tall func(id string) int) {
 	c.Rect, c.Shown = r, nil
 	if !r.Empty() {
-		c.Shown = c.Rows(r.H-c.Top(), tall)
+		c.Shown = c.Rows(r.H-r.Top(), tall)
 	}
 }
 
@@ -45,11 +34,7 @@ func (c *Column) Page(n int) { c.Move(n * max(1, len(c.Shown)-1)) }
 
 // Mark marks or unmarks the selected row and moves to the next one.
 func (c *Column) Mark() {
-	if id := c.Selected(); c.Marks[id] {
-		delete(c.Marks, id)
-	} else {
-		c.Marks[id] = true
-	}
+	c.mark(c.Selected(), !c.Marks[c.Selected()])
 	c.Move(1)
 }
 
@@ -58,17 +43,19 @@ func (c *Column) MarkAll() {
 	ids := slices.DeleteFunc(slices.Clone(c.IDs()), func(id string) bool { return id == store.All })
 	all := !slices.ContainsFunc(ids, func(id string) bool { return !c.Marks[id] })
 	for _, id := range ids {
-		if all {
-			delete(c.Marks, id)
-		} else {
-			c.Marks[id] = true
-		}
+		c.mark(id, !all)
+	}
+}
+
+func (c *Column) mark(id string, on bool) {
+	if delete(c.Marks, id); on {
+		c.Marks[id] = true
 	}
 }
 
 // Click selects the row at line y of the screen, and reports whether there is one.
 func (c *Column) Click(y int) bool {
-	id := hit(c.Shown, y-c.Rect.Y-c.Top())
+	id := hit(c.Shown, y-c.Rect.Y-c.Rect.Top())
 	return id != "" && c.Select(id)
 }
 
@@ -124,12 +111,7 @@ func (f *Filter) Clear() { *f = Filter{} }
 
 // Matches reports whether a text, folded by [theme.Fold], contains every word.
 func (f *Filter) Matches(text string) bool {
-	for _, w := range f.words {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
 // Title is the filter if there is one, otherwise the usual title of a pane, in w cells.

@@ -72,7 +72,7 @@ func TestWhatAColumnDoes(t *testing.T) {
 func TestAClickBelowTheLastRow(t *testing.T) {
 	c := column(2)
 	for y, want := range map[int]string{5: "0", 6: "0", 7: "1", 8: "1", 9: "", 14: ""} {
-		if got := hit(c.Shown, y-c.Rect.Y-c.Top()); got != want {
+		if got := hit(c.Shown, y-c.Rect.Y-c.Rect.Top()); got != want {
 			t.Errorf("at line %d is %q, want %q", y, got, want)
 		}
 	}
@@ -85,8 +85,8 @@ func TestAColumnWithLittleRoom(t *testing.T) {
 		dense        bool
 	}{{0, 1, 0, true}, {1, 1, 0, true}, {4, 1, 2, true}, {8, 1, 4, true}, {9, 2, 4, false}, {12, 2, 5, false}} {
 		c.lay(theme.Rect{W: 20, H: s.h}, two)
-		if c.dense() != s.dense || c.Top() != s.top || len(c.Shown) != s.rows {
-			t.Errorf("%d lines high: dense %v, rows from %d on, %d of them", s.h, c.dense(), c.Top(), len(c.Shown))
+		if c.Rect.Dense() != s.dense || c.Rect.Top() != s.top || len(c.Shown) != s.rows {
+			t.Errorf("%d lines high: dense %v, rows from %d on, %d of them", s.h, c.Rect.Dense(), c.Rect.Top(), len(c.Shown))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strconv"
@@ -54,12 +55,7 @@ func (p *Inboxes) Refresh() {
 func (p *Inboxes) Inbox() *store.Inbox { return p.store.Inboxes[p.Selected()] }
 
 // ShownID is the ID of the inbox whose messages to list, or [store.All].
-func (p *Inboxes) ShownID() string {
-	if id := p.Selected(); id != "" {
-		return id
-	}
-	return store.All
-}
+func (p *Inboxes) ShownID() string { return cmp.Or(p.Selected(), store.All) }
 
 // Marked returns the marked inboxes in order.
 func (p *Inboxes) Marked() []*store.Inbox {
@@ -84,7 +80,7 @@ func (p *Inboxes) NeedRow(do string) string {
 // Fit lays the rows out in r.
 func (p *Inboxes) Fit(r theme.Rect) {
 	p.Rect = r
-	p.brief = p.Top()+1+2*len(p.store.Order) > r.H // also while a filter leaves few of them
+	p.brief = p.Rect.Top()+1+2*len(p.store.Order) > r.H // also while a filter leaves few of them
 	p.lay(r, func(id string) int {
 		if id == store.All || p.brief {
 			return 1
@@ -104,7 +100,7 @@ func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 	title := p.Filter.Title(th, "Inboxes", w-2-theme.Width(right))
 	out[0] = theme.Title(th, title, th.Dim.On(right), w, focused)
 	for _, row := range p.Shown {
-		copy(out[p.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])
+		copy(out[p.Rect.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])
 	}
 	return out
 }

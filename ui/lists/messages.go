@@ -106,7 +106,7 @@ func (p *Messages) Keys() []string {
 func (p *Messages) Fit(r theme.Rect) {
 	p.lay(r, func(key string) int {
 		switch m := p.store.Messages[key]; {
-		case p.dense():
+		case p.Rect.Dense():
 			return 1
 		case m != nil && m.Findings.Any():
 			return 3
@@ -139,12 +139,12 @@ func (p *Messages) Draw(th *theme.Theme, now time.Time, focused bool, empty []st
 	room := p.Rect.W - 2 - theme.Width(right)
 	out[0] = theme.Title(th, p.Filter.Title(th, p.title(th, room), room), th.Dim.On(right), p.Rect.W, focused)
 	if p.Len() == 0 {
-		for n, line := range empty[:min(len(empty), len(out)-p.Top())] {
-			out[p.Top()+n] = theme.Fit("  "+line, p.Rect.W)
+		for n, line := range empty[:min(len(empty), len(out)-p.Rect.Top())] {
+			out[p.Rect.Top()+n] = theme.Fit("  "+line, p.Rect.W)
 		}
 	}
 	for _, row := range p.Shown {
-		copy(out[p.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])
+		copy(out[p.Rect.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])
 	}
 	return out
 }
@@ -165,7 +165,7 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
 		name = th.StableWidth(i.Name())
 	}
-	if p.dense() {
+	if p.Rect.Dense() {
 		return []string{b.line(mark, oneLine(th, b.room(span{}), m.Findings, sender, subject, name, files.Text, at.Text)...)}
 	}
 	first := []span{sender}

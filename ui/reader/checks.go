@@ -219,7 +219,7 @@ func (p *Pane) Labels(open func(render.Link) tea.Cmd, copyLink func(url string) 
 func (p *Pane) labels(open func(render.Link) tea.Cmd, copyLink func(url string) tea.Cmd) []dialog.Label {
 	var labels []dialog.Label
 	seen := map[int]bool{}
-	for y := p.Rect.Y + p.textTop(); y < p.Rect.Y+p.Rect.H; y++ {
+	for y := p.Rect.Y + p.Rect.Top(); y < p.Rect.Y+p.Rect.H; y++ {
 		line := p.lineAt(y)
 		if line == nil {
 			continue

@@ -40,7 +40,7 @@ func (p *Pane) Draw(focused bool, now time.Time) []string {
 		} else {
 			row = p.bar(y-len(head), focused) + p.body(y-len(head), now)
 		}
-		out[p.textTop()+n] = theme.Fit(row, w)
+		out[p.Rect.Top()+n] = theme.Fit(row, w)
 	}
 	if p.tabsShown() {
 		out[p.Rect.H-1] = theme.Fit("  "+p.tabs(), w)
@@ -117,21 +117,11 @@ func (p *Pane) trouble(n int) string {
 	return lines[n]
 }
 
-// roomy reports whether there is a blank row below the title.
-func (p *Pane) roomy() bool { return p.Rect.H >= 9 }
-
 // tabsShown reports whether the last row shows the names of the views.
 func (p *Pane) tabsShown() bool { return p.Rect.H >= 8 && p.Rect.W >= 24 }
 
-func (p *Pane) textTop() int {
-	if p.roomy() {
-		return 2
-	}
-	return 1
-}
-
 func (p *Pane) textHeight() int {
-	h := p.Rect.H - p.textTop()
+	h := p.Rect.H - p.Rect.Top()
 	if p.tabsShown() {
 		h -= 2
 	}

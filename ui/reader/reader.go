@@ -207,9 +207,6 @@ func (p *Pane) Step(n int) {
 	}
 }
 
-// EndSearch takes the search away.
-func (p *Pane) EndSearch() { p.search.Clear() }
-
 // ToggleUnfold shows footers and quotes whole, or folds them.
 func (p *Pane) ToggleUnfold() { p.unfold = !p.unfold }
 
@@ -298,7 +295,7 @@ func (p *Pane) link(n int) render.Link {
 
 // lineAt returns the line of the body at row y of the screen, nil if there is none.
 func (p *Pane) lineAt(y int) *render.Line {
-	row := y - p.Rect.Y - p.textTop()
+	row := y - p.Rect.Y - p.Rect.Top()
 	n := row + p.top - len(p.head())
 	if row < 0 || row >= p.textHeight() || n < 0 || n >= len(p.lines) {
 		return nil

@@ -138,7 +138,7 @@ func (s *scene) act(id string) {
 	case "previous-hit":
 		s.Step(-1)
 	case "end-search":
-		s.EndSearch()
+		s.Back()
 	case "unfold":
 		s.ToggleUnfold()
 	case "hidden":

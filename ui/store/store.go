@@ -247,11 +247,6 @@ func (s *Store) SetUnread(m *Message, unread bool) {
 	}
 }
 
-// Listed returns those of the IDs whose inboxes are listed.
-func (s *Store) Listed(ids []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return s.Inboxes[id] == nil })
-}
-
 // Unread is the number of unread messages in all inboxes.
 func (s *Store) Unread() int {
 	n := 0

@@ -41,6 +41,17 @@ type Rect struct{ X, Y, W, H int }
 // Empty reports whether r has no cells.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
+// Dense reports whether a pane is so low that it has no row to spare.
+func (r Rect) Dense() bool { return r.H < 9 }
+
+// Top is the row of a pane at which its content begins, below the title.
+func (r Rect) Top() int {
+	if r.Dense() {
+		return 1
+	}
+	return 2
+}
+
 // contains reports whether the cell x, y is in r.
 func (r Rect) contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
