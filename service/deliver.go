@@ -34,16 +34,14 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	}
 	address = local + "@" + domain
 	if s.isPostmaster(local, domain) {
-		in, err := s.postmasterInbox(ctx)
+		// Without a domain the address cannot be anybody else's.
+		in, err := s.inboxFor(ctx, postmaster, fmt.Sprintf("%s/%d", postmaster, DayOf(s.now())), postmasterTTL)
 		if err != nil {
 			return Recipient{}, err
 		}
 		return s.withinQuota(ctx, Recipient{address, in.ID, postmaster, postmasterPerDay})
 	}
-	in, err := s.addressed(ctx, address)
-	if ErrorCode(err) == NotFound && s.options.CatchAll != "" {
-		in, err = s.catchAll(ctx, address)
-	}
+	in, err := s.inboxFor(ctx, s.options.CatchAll, address, s.options.CatchAllTTL)
 	if err != nil {
 		return Recipient{}, err
 	}
@@ -116,10 +114,13 @@ func (s *Service) addressed(ctx context.Context, address string) (Inbox, error) 
 // CatchesAll reports whether a key gets an inbox for each unknown address that mail arrives for.
 func (s *Service) CatchesAll(k Key) bool { return k.ID != "" && k.ID == s.options.CatchAll }
 
-// catchAll creates an inbox for an address that has none.
-func (s *Service) catchAll(ctx context.Context, address string) (Inbox, error) {
-	in, err := s.createInbox(ctx, s.options.CatchAll, address, s.options.CatchAllTTL)
-	if ErrorCode(err) == Taken {
+// inboxFor finds the inbox for an address, or creates one for the key with an ID, unless that is empty.
+func (s *Service) inboxFor(ctx context.Context, keyID, address string, ttl time.Duration) (Inbox, error) {
+	in, err := s.addressed(ctx, address)
+	if ErrorCode(err) != NotFound || keyID == "" {
+		return in, err
+	}
+	if in, err = s.createInbox(ctx, keyID, address, ttl); ErrorCode(err) == Taken {
 		// Another delivery created it a moment ago, or the address belongs to another key.
 		return s.addressed(ctx, address)
 	}
@@ -213,21 +214,6 @@ func (s *Service) withDomain(address string) string {
 		return postmaster + "@" + s.options.Domains[0]
 	}
 	return address
-}
-
-// postmasterInbox returns the inbox for today's mail.
-func (s *Service) postmasterInbox(ctx context.Context) (Inbox, error) {
-	// Without a domain it cannot be anybody else's.
-	address := fmt.Sprintf("%s/%d", postmaster, DayOf(s.now()))
-	in, err := s.store.InboxByAddress(ctx, address)
-	if ErrorCode(err) != NotFound {
-		return in, err
-	}
-	in, err = s.createInbox(ctx, postmaster, address, postmasterTTL)
-	if ErrorCode(err) == Taken { // by another delivery, a moment ago
-		return s.store.InboxByAddress(ctx, address)
-	}
-	return in, err
 }
 
 // PostmasterMail lists the mail for the postmaster of all domains, newest first.

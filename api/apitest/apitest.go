@@ -284,8 +284,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault, delay := s.fault.take(r), s.delay
 	limited := s.limit(w.Header())
 	s.mu.Unlock()
-	if delay > 0 && !s.sleep(r, delay) {
-		panic(http.ErrAbortHandler)
+	if delay > 0 {
+		s.sleep(r, delay)
 	}
 	if fault != None {
 		s.fail(w, r, fault)
@@ -335,16 +335,17 @@ func (s *Server) limit(h http.Header) bool {
 	return limited
 }
 
-func (s *Server) sleep(r *http.Request, d time.Duration) bool {
+// sleep waits, unless the client leaves or the server is closed, which ends the request.
+func (s *Server) sleep(r *http.Request, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return
 	case <-r.Context().Done():
 	case <-s.closed:
 	}
-	return false
+	panic(http.ErrAbortHandler)
 }
 
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
@@ -376,22 +377,12 @@ func (s *Server) serveCreate(w http.ResponseWriter, r *http.Request) {
 
 // readBody answers 400 and returns false if the body is not one of a request.
 func readBody(w http.ResponseWriter, r *http.Request) (n api.CreateInbox, ok bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
-	if err != nil {
-		writeError(w, http.StatusBadRequest, "the body cannot be read")
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10))
+	d.DisallowUnknownFields()
+	t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err := d.Decode(&n); err != io.EOF && (err != nil || d.More() || t != "application/json") {
+		writeError(w, http.StatusBadRequest, "the body must be one object with domain, username and ttl, as application/json")
 		return n, false
-	}
-	if len(body) > 0 {
-		if t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); t != "application/json" {
-			writeError(w, http.StatusBadRequest, "the body must be application/json")
-			return n, false
-		}
-		d := json.NewDecoder(strings.NewReader(string(body)))
-		d.DisallowUnknownFields()
-		if d.Decode(&n) != nil || d.More() {
-			writeError(w, http.StatusBadRequest, "the body must be one object with domain, username and ttl")
-			return n, false
-		}
 	}
 	return n, true
 }

@@ -3,6 +3,7 @@ package apitest
 import (
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -94,9 +95,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 	case Late:
 		answer := httptest.NewRecorder()
 		s.route(answer, r)
-		if !s.sleep(r, 2*time.Second) {
-			panic(http.ErrAbortHandler)
-		}
+		s.sleep(r, 2*time.Second)
 		send(w, answer)
 	case Huge:
 		writeText(w, http.StatusOK, "application/json", `{"messages": [`)
@@ -108,11 +107,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 		}
 	case Silent:
 		io.Copy(io.Discard, r.Body) // else net/http does not notice that the client has left
-		select {
-		case <-r.Context().Done():
-		case <-s.closed:
-		}
-		panic(http.ErrAbortHandler)
+		s.sleep(r, math.MaxInt64)
 	case Echo:
 		writeError(w, http.StatusBadRequest, fmt.Sprintf("The key %s is odd\x1b[2J", r.Header.Get("X-API-Key")))
 	default:
