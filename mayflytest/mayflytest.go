@@ -18,13 +18,21 @@ package mayflytest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/internal/server"
+	"mayfly/render"
 )
 
 // Service is a running mail service.
@@ -88,4 +96,272 @@ func (s *Service) keepMails(t testing.TB) {
 	if err := message.SaveAll(ctx, s.client, t.ArtifactDir(), saved); err != nil {
 		t.Logf("keeping the mails: %v", err)
 	}
+}
+
+// Inbox is where the mail to an address arrives.
+//
+// Code, Link and Next each return a mail once: the oldest that they have not, beginning with the mail
+// returned last. So a second Code returns the next code, and Link after Code the link of the same mail.
+type Inbox struct {
+	Email string // the address
+
+	id      string
+	service *Service
+
+	mu        sync.Mutex
+	delivered watch.Delivered
+}
+
+// Inbox makes an inbox with an address of its own.
+func (s *Service) Inbox(t testing.TB) *Inbox {
+	t.Helper()
+	made, err := s.client.CreateInbox(t.Context(), api.CreateInbox{TTL: int(24 * time.Hour / time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.inbox(made.ID, made.Email)
+}
+
+// InboxFor returns the inbox of an address that the application under test already knows, such as its
+// administrator's, whatever its domain. It makes the inbox if there is none; the same address gives the
+// same Inbox.
+func (s *Service) InboxFor(t testing.TB, address string) *Inbox {
+	t.Helper()
+	r, err := s.server.Service().Recipient(t.Context(), address) // as for a mail to a new address
+	if err != nil {
+		t.Fatalf("making an inbox for %q: %v", address, err)
+	}
+	return s.inbox(r.InboxID, r.Address)
+}
+
+func (s *Service) inbox(id, address string) *Inbox {
+	in, _ := s.inboxes.LoadOrStore(id, &Inbox{Email: address, id: id, service: s})
+	return in.(*Inbox)
+}
+
+// Mail is a mail that has arrived.
+type Mail struct {
+	mail.Message
+	Code string // the one-time code, or empty
+	Link string // the link to follow, or empty
+}
+
+// Code returns the one-time code of the next mail that has one.
+func (in *Inbox) Code(t testing.TB) string {
+	t.Helper()
+	return in.await(t, watch.Code).Code
+}
+
+// Link returns the link to follow in the next mail that has one: to confirm, log in or reset a
+// password.
+func (in *Inbox) Link(t testing.TB) string {
+	t.Helper()
+	return in.await(t, watch.Link).Link
+}
+
+// Next returns the next mail.
+func (in *Inbox) Next(t testing.TB) Mail {
+	t.Helper()
+	return in.await(t, watch.Message)
+}
+
+// All returns the mails that are there now, returned before or not, the oldest first. It does not wait.
+func (in *Inbox) All(t testing.TB) []Mail {
+	t.Helper()
+	list, err := in.service.client.Messages(t.Context(), in.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]Mail, len(list.Messages))
+	for i, summary := range list.Messages {
+		object, err := in.service.client.Message(t.Context(), in.id, summary.ID)
+		if err == nil {
+			all[len(all)-1-i], err = in.open(t.Context(), object)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// open finds the code and the link as the waits do: in the API's object. The rest is from the raw mail.
+func (in *Inbox) open(ctx context.Context, object api.Message) (Mail, error) {
+	m := message.New(in.id, object)
+	code, _ := m.Mail().Code()
+	link, _ := m.Mail().Confirm()
+	m, err := m.WithRaw(ctx, in.service.client)
+	if err != nil {
+		return Mail{}, err
+	}
+	return Mail{m.Message, code.Value, link.URL}, nil
+}
+
+// await returns the next mail that has what is asked for.
+func (in *Inbox) await(t testing.TB, target watch.Target) Mail {
+	t.Helper()
+	timeout := in.service.timeout(t)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	found, err := watch.Await(ctx, in.service.client, in.id, in.after(target), watch.Match{
+		Fits: func(m api.Message) bool { return answers(target, message.New(in.id, m)) },
+		Take: func(f watch.Found) bool { // unless another goroutine was faster
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			return in.delivered.Take(target, f)
+		},
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(in.missing(t, target, timeout))
+	}
+	if err != nil {
+		t.Fatalf("waiting for mail to %s: %v", in.Email, err)
+	}
+	m, err := in.open(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// answers reports whether a message has what is asked for.
+func answers(target watch.Target, m *message.Message) bool {
+	ok := true
+	switch target {
+	case watch.Code:
+		_, ok = m.Mail().Code()
+	case watch.Link:
+		_, ok = m.Mail().Confirm()
+	}
+	return ok
+}
+
+// after says which messages are considered: at first all, since the test or its application caused
+// them.
+func (in *Inbox) after(target watch.Target) watch.After {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.delivered.For) == 0 {
+		return in.delivered.Since(target, time.Time{})
+	}
+	return in.delivered.After(target)
+}
+
+// beforeDeadline is how long before the deadline of a test a wait gives up: after it, `go test` ends
+// the process without a word on mail.
+const beforeDeadline = time.Second
+
+func (s *Service) timeout(t testing.TB) time.Duration {
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if deadline, ok := limited.Deadline(); ok {
+			return min(s.Timeout, max(0, time.Until(deadline)-beforeDeadline))
+		}
+	}
+	return s.Timeout
+}
+
+// Bounds of what a failure shows.
+const (
+	shownMails     = 5
+	shownAddresses = 10
+	shownLines     = 3  // of a mail's text
+	shownWidth     = 76 // columns of these
+)
+
+// missing says what did not come, and what did.
+func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duration) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), beforeDeadline)
+	defer cancel()
+	what := "no mail"
+	if target != watch.Message {
+		what += " with a " + string(target)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s came to %s within %s", what, in.Email, timeout.Round(10*time.Millisecond))
+	if err := in.describe(ctx, &text); err != nil {
+		fmt.Fprintf(&text, "; what did come cannot be read: %v", err)
+	}
+	return text.String()
+}
+
+func (in *Inbox) describe(ctx context.Context, text *strings.Builder) error {
+	list, err := in.service.client.Messages(ctx, in.id)
+	if err != nil {
+		return err
+	}
+	if n := len(list.Messages); n > 0 {
+		fmt.Fprintf(text, "; %s came:", english.Plural(n, "mail", ""))
+		for _, summary := range list.Messages[:min(n, shownMails)] {
+			object, err := in.service.client.Message(ctx, in.id, summary.ID)
+			if err != nil {
+				return err
+			}
+			in.describeMail(text, message.New(in.id, object))
+		}
+		if n > shownMails {
+			fmt.Fprintf(text, "\n  and %d before", n-shownMails)
+		}
+	}
+	return in.describeOthers(ctx, text, len(list.Messages) > 0)
+}
+
+// describeMail writes what a mail is and what was returned of it.
+func (in *Inbox) describeMail(text *strings.Builder, m *message.Message) {
+	from := m.From.Addr
+	if m.From.Name != "" {
+		from = m.From.Name + " <" + from + ">"
+	}
+	fmt.Fprintf(text, "\n  %s\n    from %s, %s ago%s", render.Clean(m.Subject), render.Clean(from),
+		time.Since(m.ReceivedAt).Round(10*time.Millisecond), in.noted(watch.Message, m.ID))
+	if code, ok := m.Mail().Code(); ok {
+		fmt.Fprintf(text, "\n    code %s%s", render.Clean(code.Value), in.noted(watch.Code, m.ID))
+	}
+	if link, ok := m.Mail().Confirm(); ok {
+		fmt.Fprintf(text, "\n    link %s%s", render.Clean(link.URL), in.noted(watch.Link, m.ID))
+	}
+	shown := 0
+	for line := range strings.Lines(m.Plain(render.Options{Width: shownWidth})) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if shown++; shown > shownLines {
+			text.WriteString("\n    | …")
+			return
+		}
+		text.WriteString("\n    | " + line)
+	}
+}
+
+func (in *Inbox) noted(target watch.Target, id string) string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.delivered.Has(target, id) {
+		return " (was returned before)"
+	}
+	return ""
+}
+
+// describeOthers names the other addresses that mail came to: the application may have mailed the wrong
+// one.
+func (in *Inbox) describeOthers(ctx context.Context, text *strings.Builder, came bool) error {
+	inboxes, err := in.service.client.Inboxes(ctx)
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, other := range inboxes.Inboxes {
+		if n := other.MessageCount; n != nil && *n > 0 && other.ID != in.id {
+			others = append(others, fmt.Sprintf("%s (%d)", render.Clean(other.Email), *n))
+		}
+	}
+	switch n := len(others); {
+	case n > shownAddresses:
+		others = append(others[:shownAddresses], fmt.Sprintf("%d more", n-shownAddresses))
+		fallthrough
+	case n > 0:
+		fmt.Fprintf(text, "\nmail came to other addresses: %s", strings.Join(others, ", "))
+	case !came:
+		fmt.Fprintf(text, ", nor any mail to any address: does the application send its mail to %s?", in.service.SMTPAddr)
+	}
+	return nil
 }
