@@ -1,5 +1,5 @@
 // Package limits bounds what clients of SMTP, POP3 and REST take: connections and wrong guesses by
-// address, memory by API key.
+// address, memory and requests that wait by API key.
 package limits
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/netip"
 	"sync"
@@ -48,53 +49,65 @@ func prefix(ip netip.Addr) netip.Prefix {
 	return p
 }
 
-// addresses counts the connections from each address.
-type addresses struct {
-	max int // from one
+// Count counts what is open, such as connections or requests, in all and for each K, such as an address
+// or an API key. It is safe for concurrent use.
+type Count[K comparable] struct {
+	max, maxOfEach int
 
-	mu   sync.Mutex
-	open map[netip.Prefix]int
+	mu    sync.Mutex
+	total int
+	open  map[K]int // without zeros
 }
 
-func newAddresses(max int) *addresses {
-	return &addresses{max: max, open: make(map[netip.Prefix]int)}
+// NewCount returns a counter that allows max in all, and for each K maxOfEach.
+func NewCount[K comparable](max, maxOfEach int) *Count[K] {
+	return &Count[K]{max: max, maxOfEach: maxOfEach, open: make(map[K]int)}
 }
 
-// enter counts a connection, unless its address has too many. Without an address there is no bound.
-func (a *addresses) enter(p netip.Prefix) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !p.IsValid() {
+// Enter counts one more, unless a bound is reached. Those of the zero K, such as no address, are not counted.
+func (c *Count[K]) Enter(of K) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if of == *new(K) {
 		return true
 	}
-	if a.open[p] >= a.max {
+	if c.total >= c.max || c.open[of] >= c.maxOfEach {
 		return false
 	}
-	a.open[p]++
+	c.total++
+	c.open[of]++
 	return true
 }
 
-// leave is called once for each connection that has entered.
-func (a *addresses) leave(p netip.Prefix) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !p.IsValid() {
+// Leave is called once for each that has entered.
+func (c *Count[K]) Leave(of K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if of == *new(K) {
 		return
 	}
-	if a.open[p]--; a.open[p] == 0 {
-		delete(a.open, p)
+	c.total--
+	if c.open[of]--; c.open[of] == 0 {
+		delete(c.open, of)
 	}
+}
+
+// Len returns how many are open.
+func (c *Count[K]) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total
 }
 
 // Limit bounds the connections that are open at a time from one address. One above the bound ends
 // when it is first read: before, its address may not be known.
 func Limit(l net.Listener, perAddress int) net.Listener {
-	return &limitedListener{l, newAddresses(perAddress)}
+	return &limitedListener{l, NewCount[netip.Prefix](math.MaxInt, perAddress)}
 }
 
 type limitedListener struct {
 	net.Listener
-	addresses *addresses
+	addresses *Count[netip.Prefix]
 }
 
 // Accept implements net.Listener.
@@ -108,7 +121,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 
 type limitedConn struct {
 	net.Conn
-	addresses *addresses
+	addresses *Count[netip.Prefix]
 	first     sync.Once // Read or Close
 	ended     bool      // there are too many, or it was closed before it was read
 	leave     func()
@@ -118,8 +131,8 @@ type limitedConn struct {
 func (c *limitedConn) Read(b []byte) (int, error) {
 	address := Prefix(c.RemoteAddr()) // it may wait for the name of a balancer's client
 	c.first.Do(func() {
-		if c.ended = !c.addresses.enter(address); !c.ended {
-			c.leave = sync.OnceFunc(func() { c.addresses.leave(address) })
+		if c.ended = !c.addresses.Enter(address); !c.ended {
+			c.leave = sync.OnceFunc(func() { c.addresses.Leave(address) })
 		}
 	})
 	if c.ended {
@@ -161,7 +174,7 @@ type Sessions struct {
 
 	mu        sync.Mutex
 	conns     map[net.Conn]netip.Prefix // zero unless it is counted
-	addresses *addresses
+	addresses *Count[netip.Prefix]
 	running   sync.WaitGroup // connections
 }
 
@@ -170,7 +183,7 @@ func NewSessions(o SessionOptions) *Sessions {
 	s := &Sessions{
 		options:   o,
 		conns:     make(map[net.Conn]netip.Prefix),
-		addresses: newAddresses(o.MaxPerAddress),
+		addresses: NewCount[netip.Prefix](math.MaxInt, o.MaxPerAddress),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.draining, s.drain = context.WithCancel(s.ctx)
@@ -269,7 +282,7 @@ func (s *Sessions) Enter(nc net.Conn) bool {
 
 // join counts a connection that has entered to those from its address, unless there are too many.
 func (s *Sessions) join(nc net.Conn, address netip.Prefix) bool {
-	if !s.addresses.enter(address) {
+	if !s.addresses.Enter(address) {
 		return false
 	}
 	s.mu.Lock()
@@ -283,7 +296,7 @@ func (s *Sessions) Leave(nc net.Conn) {
 	defer s.running.Done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.addresses.leave(s.conns[nc])
+	s.addresses.Leave(s.conns[nc])
 	delete(s.conns, nc)
 }
 

@@ -3,51 +3,14 @@ package rest
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 )
-
-// longPolls counts the requests that wait for a change, for each key and in all.
-type longPolls struct {
-	max, maxPerKey int
-
-	mu    sync.Mutex
-	total int
-	byKey map[string]int // by key ID, without zeros
-}
-
-// begin counts a request of the key, unless a bound is reached.
-func (l *longPolls) begin(keyID string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.total >= l.max || l.byKey[keyID] >= l.maxPerKey {
-		return false
-	}
-	l.total++
-	l.byKey[keyID]++
-	return true
-}
-
-func (l *longPolls) end(keyID string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.total--
-	if l.byKey[keyID]--; l.byKey[keyID] == 0 {
-		delete(l.byKey, keyID)
-	}
-}
-
-func (l *longPolls) count() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.total
-}
 
 // longPoll reads the version of a list and reports whether the list is to be sent. If the client has
 // that version already, the answer is 304: at once, or when the client prefers to wait (RFC 7240), the
 // version does not change and the time is up or the server stops.
 //
-// A request beyond the bounds of longPolls does not wait. Its answer lacks Preference-Applied, which
+// A request beyond the bounds of polls does not wait. Its answer lacks Preference-Applied, which
 // tells the client to poll.
 func (s *Server) longPoll(w *response, r *http.Request, read func() (version uint64, err error),
 	wait func(ctx context.Context, version uint64) (changed bool, err error)) (send bool, err error) {
@@ -59,7 +22,7 @@ func (s *Server) longPoll(w *response, r *http.Request, read func() (version uin
 	send = !matchesETag(r.Header["If-None-Match"], versionTag(version))
 	if !send && limit > 0 {
 		// While there is a body to read, net/http does not notice that the client has left.
-		if applied = r.Body == http.NoBody && s.polls.begin(w.key.ID); applied {
+		if applied = r.Body == http.NoBody && s.polls.Enter(w.key.ID); applied {
 			send, err = s.wait(w, r, limit, func(ctx context.Context) (bool, error) { return wait(ctx, version) })
 			if err == nil && send {
 				_, err = read()
@@ -82,7 +45,7 @@ func (s *Server) longPoll(w *response, r *http.Request, read func() (version uin
 // wait waits for a change and then authenticates the request again, since its key may have been
 // revoked. With an error of code Canceled the client has left.
 func (s *Server) wait(w *response, r *http.Request, limit time.Duration, wait func(context.Context) (bool, error)) (changed bool, err error) {
-	defer s.polls.end(w.key.ID)
+	defer s.polls.Leave(w.key.ID)
 	w.clearReadDeadline()
 	ctx, cancel := context.WithTimeout(r.Context(), min(limit, s.options.MaxWait))
 	defer cancel()

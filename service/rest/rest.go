@@ -100,8 +100,8 @@ type Server struct {
 	answers answerCache
 	opened  atomic.Pointer[openedMessage]
 
-	polls    longPolls
-	draining context.Context // done once Shutdown is called
+	polls    *limits.Count[string] // long polls, by the ID of the key
+	draining context.Context       // done once Shutdown is called
 	drain    context.CancelFunc
 
 	unused sync.Map // of net.Conn: connections without a request yet
@@ -122,7 +122,7 @@ func New(svc Service, o Options) *Server {
 		log:         o.Log,
 		guesses:     limits.NewGuesses(o.MaxGuesses, o.Log, "keys"),
 		unavailable: rate.Sometimes{Interval: time.Minute},
-		polls:       longPolls{max: o.MaxLongPolls, maxPerKey: o.MaxLongPollsPerKey, byKey: map[string]int{}},
+		polls:       limits.NewCount[string](o.MaxLongPolls, o.MaxLongPollsPerKey),
 	}
 	s.metrics = newMetrics(o.Metrics, func() float64 { return float64(s.LongPolls()) })
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -178,7 +178,7 @@ func (s *Server) closeUnused() {
 }
 
 // LongPolls returns the number of requests that wait now.
-func (s *Server) LongPolls() int { return s.polls.count() }
+func (s *Server) LongPolls() int { return s.polls.Len() }
 
 // Values of header fields that every answer has. This package spells field names in their canonical
 // form, since any other costs an allocation.
