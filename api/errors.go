@@ -137,6 +137,12 @@ func (c *Client) tooLarge(op string) error {
 	return fmt.Errorf("%s: %w: larger than %d MiB", op, ErrUnexpected, c.options.MaxResponse>>20)
 }
 
+// kinds are the errors that a status alone tells.
+var kinds = map[int]error{
+	http.StatusBadRequest: ErrInvalid, http.StatusUnprocessableEntity: ErrInvalid, http.StatusUnauthorized: ErrUnauthorized,
+	http.StatusForbidden: ErrForbidden, http.StatusTooManyRequests: ErrRateLimited,
+}
+
 // failure describes an answer other than success.
 func (c *Client) failure(op string, a *answer, after time.Duration) error {
 	e := &Error{Op: op, Status: a.status, RetryAfter: after}
@@ -144,14 +150,8 @@ func (c *Client) failure(op string, a *answer, after time.Duration) error {
 		e.Message = c.message(a.body)
 	}
 	switch {
-	case a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity:
-		e.kind = ErrInvalid
-	case a.status == http.StatusUnauthorized:
-		e.kind = ErrUnauthorized
-	case a.status == http.StatusForbidden:
-		e.kind = ErrForbidden
-	case a.status == http.StatusTooManyRequests:
-		e.kind = ErrRateLimited
+	case kinds[a.status] != nil:
+		e.kind = kinds[a.status]
 	case a.status >= 500:
 		e.kind = ErrUnavailable
 	case a.status < 400:
