@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"mayfly/api"
 	"mayfly/internal/message"
@@ -171,4 +176,186 @@ func (a *app) message(ctx context.Context, args []string) (*connection, *message
 		m.Rules = s.rules
 	}
 	return s, m, err
+}
+
+// bashWords finds the words of the line where the package bash-completion, which does so for Cobra's
+// script, is missing. As there, @ ends no word.
+const bashWords = `
+if ! declare -F _get_comp_words_by_ref >/dev/null; then
+    shopt -u hostcomplete
+    __mayfly_init_completion()
+    {
+        local line=${COMP_LINE:0:COMP_POINT}
+        read -ra words <<<"$line"
+        [[ $line == *[[:space:]] ]] && words+=("")
+        cword=$((${#words[@]} - 1))
+        cur=${words[cword]} prev=${words[cword-1]}
+    }
+fi
+`
+
+// zshCompinit turns completion on if it is off, below the tag that compinit looks for in a first line.
+const zshCompinit = `
+(( $+functions[compdef] )) || { autoload -U compinit && compinit }
+`
+
+// completionCommand prints, for each shell, the script that completes commands. It replaces Cobra's,
+// whose scripts need the package bash-completion, or that completion is on in zsh, and whose help asks
+// for root.
+func (a *app) completionCommand() *cobra.Command {
+	shell := func(name, example string, write func(root *cobra.Command, w io.Writer) error) *cobra.Command {
+		return &cobra.Command{
+			Use:     name,
+			Short:   "Print the script for " + name,
+			Example: example,
+			Args:    noArgs,
+			RunE:    func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), a.env.Stdout) },
+		}
+	}
+	return group(&cobra.Command{
+		Use:   "completion",
+		Short: "Print a script that completes commands in a shell",
+		Long:  "Print a script with which a shell completes commands, flags, addresses and message IDs.",
+		Example: `source <(mayfly completion bash)
+mayfly completion fish | source`,
+	},
+		shell("bash", `# In this shell
+source <(mayfly completion bash)
+
+# In every new shell
+echo 'source <(mayfly completion bash)' >> ~/.bashrc`, func(root *cobra.Command, w io.Writer) error {
+			if err := root.GenBashCompletionV2(w, true); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, bashWords)
+			return err
+		}),
+		shell("zsh", `# In this shell
+source <(mayfly completion zsh)
+
+# In every new shell
+echo 'source <(mayfly completion zsh)' >> ~/.zshrc
+
+# The same from a file, which is read when it is first needed
+mkdir -p ~/.zfunc && mayfly completion zsh > ~/.zfunc/_mayfly
+echo 'fpath+=(~/.zfunc); autoload -U compinit && compinit' >> ~/.zshrc`, func(root *cobra.Command, w io.Writer) error {
+			var script strings.Builder
+			if err := root.GenZshCompletion(&script); err != nil {
+				return err
+			}
+			tag, rest, _ := strings.Cut(script.String(), "\n")
+			_, err := io.WriteString(w, tag+zshCompinit+rest)
+			return err
+		}),
+		shell("fish", `# In this shell
+mayfly completion fish | source
+
+# In every new shell
+mkdir -p ~/.config/fish/completions
+mayfly completion fish > ~/.config/fish/completions/mayfly.fish`, func(root *cobra.Command, w io.Writer) error {
+			return root.GenFishCompletion(w, true)
+		}),
+		shell("powershell", `mayfly completion powershell | Out-String | Invoke-Expression`, (*cobra.Command).GenPowerShellCompletionWithDesc),
+	)
+}
+
+// completionTimeout is how long pressing tab may take.
+const completionTimeout = 700 * time.Millisecond
+
+func (a *app) completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	cobra.CheckErr(cmd.RegisterFlagCompletionFunc(flag, f))
+}
+
+// complete returns words that the service is asked for, none when it does not answer.
+func (a *app) complete(cmd *cobra.Command, words func(ctx context.Context, s *connection) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+	a.showsProblems = true // not at all: they would appear in the middle of a command line
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+	defer cancel()
+	s, err := a.connect(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	found, err := words(ctx, s)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeInbox completes the INBOX of a command that takes one.
+func (a *app) completeInbox(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeInboxes(cmd, args, start)
+}
+
+// completeInboxes completes addresses, and IDs once one has been started.
+func (a *app) completeInboxes(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
+		inboxes, err := s.inboxes(ctx)
+		var words []cobra.Completion
+		for _, i := range inboxes {
+			email, id := render.Clean(i.Email), render.Clean(i.ID)
+			switch {
+			case slices.Contains(args, i.Email) || slices.Contains(args, i.ID):
+			case hasPrefixFold(email, start):
+				words = append(words, cobra.CompletionWithDesc(email, timeLeft(i.ExpiresAt)))
+			case strings.HasPrefix(id, start):
+				words = append(words, cobra.CompletionWithDesc(id, email))
+			}
+		}
+		return words, err
+	})
+}
+
+// completeMessage completes INBOX, then MESSAGE.
+func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.completeInboxes(cmd, args, start)
+	case 1:
+	default:
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
+		inbox, err := s.inbox(ctx, args[0])
+		if err != nil {
+			return nil, err
+		}
+		list, err := s.client.Messages(ctx, inbox.ID)
+		var words []cobra.Completion
+		for _, m := range list.Messages {
+			if id := render.Clean(m.ID); strings.HasPrefix(id, start) {
+				words = append(words, cobra.CompletionWithDesc(id, render.Clean(m.Subject)))
+			}
+		}
+		return words, err
+	})
+}
+
+// completeDomains completes the domains that the service names, else those of existing inboxes.
+func (a *app) completeDomains(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
+		inboxes, err := s.inboxes(ctx)
+		domains, _ := s.client.Offers()
+		if len(domains) == 0 {
+			for _, i := range inboxes {
+				_, domain, _ := strings.Cut(i.Email, "@")
+				domains = append(domains, domain)
+			}
+		}
+		found := map[string]bool{}
+		for _, d := range domains {
+			if d = render.Clean(d); d != "" && strings.HasPrefix(d, start) {
+				found[d] = true
+			}
+		}
+		return slices.Sorted(maps.Keys(found)), err
+	})
+}
+
+func (a *app) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	a.showsProblems = true
+	return append(slices.Sorted(maps.Keys(a.config().Profiles)), localName), cobra.ShellCompDirectiveNoFileComp
 }

@@ -7,6 +7,11 @@
 package mail
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -75,4 +80,286 @@ func (m *Message) Recipients() string {
 type Summary struct {
 	From    Address
 	Subject string
+}
+
+// Parse reads a raw message. It never fails: what cannot be parsed is in Text. Attachments may share
+// memory with raw, which must not be changed.
+func Parse(raw []byte) *Message { return parseWithin(raw, usual) }
+
+// limits bound the work and the memory that a message may take.
+type limits struct {
+	depth        int // nesting of multiparts and messages
+	parts        int // in all
+	headerBytes  int // bytes of one header that are read
+	fields       int // of one header
+	decodedBytes int // of all bodies and attachments
+}
+
+var usual = limits{depth: 50, parts: 1000, headerBytes: 256 << 10, fields: 1000, decodedBytes: 64 << 20}
+
+func parseWithin(raw []byte, l limits) *Message {
+	p := &parser{limits: l, message: &Message{Raw: raw}}
+	p.left = p.limits.decodedBytes
+	data := skipSpace(raw)
+	if len(data) < len(raw) {
+		p.defect("White space comes before the header")
+	}
+	h, body := p.readHeader(data)
+	p.describe(h)
+	p.finish(p.entity(h, body, location{defaultType: "text/plain"}))
+	return p.message
+}
+
+// A parser keeps track of the limits while a message is read.
+type parser struct {
+	limits  limits
+	message *Message
+	parts   int // so far
+	left    int // decoded bytes that are left
+}
+
+// defect notes what is wrong with the message, once.
+func (p *parser) defect(what string) {
+	if !slices.Contains(p.message.Defects, what) {
+		p.message.Defects = append(p.message.Defects, what)
+	}
+}
+
+// describe fills in the fields of the header.
+func (p *parser) describe(h header) {
+	m := p.message
+	m.Fields = make([]Field, len(h))
+	for i, f := range h {
+		m.Fields[i] = Field{Name: string(f.name), Value: decodeHeader(unfold(f.value)), Raw: string(f.raw)}
+	}
+	if from := parseAddresses(h.get("From"), 1); len(from) > 0 {
+		m.From = from[0]
+	}
+	m.To = parseAddresses(h.get("To"), maxAddresses)
+	m.Subject = decodeHeader([]byte(h.get("Subject")))
+	m.MessageID = trimID(h.get("Message-ID"))
+	m.Date = parseDate(h.get("Date"))
+}
+
+// trimID removes the angle brackets of a Message-ID or a Content-ID.
+func trimID(s string) string {
+	s = strings.TrimSpace(s)
+	if start := strings.IndexByte(s, '<'); start >= 0 {
+		s = s[start+1:]
+		if end := strings.IndexByte(s, '>'); end >= 0 {
+			s = s[:end]
+		}
+	}
+	return s
+}
+
+// A text is a piece of a body. Alternatives are one text, neighbours are several.
+type text struct {
+	plain     string
+	plainType string // empty: no plain text
+	flowed    bool
+	delSp     bool
+	html      string
+	hasHTML   bool
+}
+
+// An entity is the result of reading a part: texts and attachments.
+type entity struct {
+	texts       []text
+	attachments []Attachment
+	fallback    []text // texts to show if there are no others: embedded messages, reports, text attachments
+}
+
+func (e *entity) add(o entity) {
+	e.texts = append(e.texts, o.texts...)
+	e.attachments = append(e.attachments, o.attachments...)
+	e.fallback = append(e.fallback, o.fallback...)
+}
+
+// A location is where in the message an entity stands.
+type location struct {
+	path        string // section number as in IMAP, "" for the whole message
+	depth       int
+	defaultType string // when no Content-Type is given
+	later       bool   // other parts of a multipart, not its alternatives, come before it
+}
+
+// entity reads a header and a body.
+func (p *parser) entity(h header, body []byte, at location) entity {
+	part := p.readPart(h, body, at)
+	switch {
+	case at.depth > p.limits.depth:
+		p.defect("The parts are nested too deeply: the rest is shown as text")
+		return p.leaf(part.asText())
+	case strings.HasPrefix(part.mediaType, "multipart/"):
+		return p.multipart(part)
+	case part.mediaType == "message/rfc822" || part.mediaType == "message/global" || part.mediaType == "message/news":
+		return p.embedded(part)
+	default:
+		return p.leaf(part)
+	}
+}
+
+// A part is a header and a body before the body is decoded.
+type part struct {
+	location
+	typ         mediaType
+	mediaType   string
+	disposition string
+	filename    string
+	contentID   string
+	encoding    string
+	body        []byte
+}
+
+func (p *parser) readPart(h header, body []byte, at location) part {
+	typ := parseMediaType(h.get("Content-Type"))
+	disposition := parseMediaType(h.get("Content-Disposition"))
+	pt := part{
+		location:    at,
+		typ:         typ,
+		disposition: disposition.value,
+		filename:    cmp.Or(disposition.params["filename"], typ.params["name"], typ.params["filename"], disposition.params["name"]),
+		contentID:   trimID(decodeHeader([]byte(h.get("Content-ID")))),
+		encoding:    strings.ToLower(strings.Trim(h.get("Content-Transfer-Encoding"), " \t\"';.")),
+		body:        body,
+	}
+	pt.mediaType = p.mediaTypeOf(strings.TrimRight(typ.value, "/"), at.defaultType, body)
+	return pt
+}
+
+// mediaTypeOf replaces a media type that is missing or invalid.
+func (p *parser) mediaTypeOf(value, defaultType string, body []byte) string {
+	if value == "" {
+		if defaultType == "text/plain" && looksHTML(body) {
+			return "text/html"
+		}
+		return defaultType
+	}
+	major, minor, ok := strings.Cut(value, "/")
+	major = strings.TrimSpace(major)
+	minor, _, _ = strings.Cut(strings.TrimSpace(minor), " ") // the rest belongs to another field
+	if ok && isToken(major) && isToken(minor) {
+		return major + "/" + minor
+	}
+	p.defect("The Content-Type cannot be read")
+	switch {
+	case strings.Contains(value, "html"), looksHTML(body):
+		return "text/html"
+	case major == "multipart":
+		return "multipart/mixed"
+	case strings.HasPrefix(value, "application"), strings.HasPrefix(value, "image"):
+		return "application/octet-stream"
+	default:
+		return "text/plain"
+	}
+}
+
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f || strings.ContainsRune("()<>@,;:\\\"/[]?=", c) })
+}
+
+// looksHTML reports whether a body without a type is an HTML document, or the end of one.
+func looksHTML(body []byte) bool {
+	start := bytes.ToLower(bytes.TrimLeft(body[:min(len(body), 512)], " \t\r\n\ufeff"))
+	if bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) {
+		return true
+	}
+	end := bytes.ToLower(body[max(0, len(body)-512):])
+	return bytes.Contains(end, []byte("</body>")) && bytes.Contains(end, []byte("</html>"))
+}
+
+// asText turns a part that cannot be parsed into text.
+func (pt part) asText() part {
+	pt.mediaType, pt.disposition = "text/plain", ""
+	if looksHTML(pt.body) {
+		pt.mediaType = "text/html"
+	}
+	return pt
+}
+
+// section is the number of the n-th part within path.
+func section(path string, n int) string {
+	if path == "" {
+		return strconv.Itoa(n)
+	}
+	return path + "." + strconv.Itoa(n)
+}
+
+// id is the attachment's ID: a message that is a single attachment is section 1.
+func (pt part) id() string { return cmp.Or(pt.path, "1") }
+
+// embedded reads a message within the message: an attachment whose text is shown if there is no
+// other.
+func (p *parser) embedded(pt part) entity {
+	content := pt.body
+	if pt.encoding == "base64" || pt.encoding == "quoted-printable" {
+		content = p.decode(pt)
+	}
+	e := entity{}
+	if pt.path != "" {
+		e.attachments = []Attachment{pt.attachment(content)}
+	}
+	h, body := p.readHeader(content)
+	inner := p.entity(h, body, location{path: section(pt.path, 1), depth: pt.depth + 1, defaultType: "text/plain"})
+	intro := introduce(h)
+	for _, t := range inner.texts {
+		if t.plainType != "" || !t.hasHTML {
+			t.plain, t.plainType = intro+t.plain, cmp.Or(t.plainType, "text/plain")
+		}
+		intro = ""
+		e.fallback = append(e.fallback, t)
+	}
+	if len(inner.texts) == 0 {
+		e.fallback = append(e.fallback, text{plain: intro, plainType: "text/plain"})
+		e.fallback = append(e.fallback, inner.fallback...)
+	}
+	if pt.path == "" {
+		e.attachments = inner.attachments
+	}
+	return e
+}
+
+// introduce is the header of an embedded message as text.
+func introduce(h header) string {
+	var b strings.Builder
+	for _, name := range [...]string{"From", "To", "Date", "Subject"} {
+		if v := h.get(name); v != "" {
+			b.WriteString(name + ": " + decodeHeader([]byte(v)) + "\n")
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// finish joins the texts and marks inline attachments.
+func (p *parser) finish(e entity) {
+	m := p.message
+	texts := e.texts
+	if !slices.ContainsFunc(texts, func(t text) bool { return strings.TrimSpace(t.plain) != "" || strings.TrimSpace(t.html) != "" }) {
+		texts = append(texts, e.fallback...)
+	}
+	joinTexts(m, texts)
+	markReferred(e.attachments, m.HTML)
+	m.Attachments = withoutCopies(e.attachments)
+}
+
+// withoutCopies leaves out invitations that come once more below: many programs send one as an alternative
+// of the body and again as a file.
+func withoutCopies(all []Attachment) []Attachment {
+	seen := make(map[[sha256.Size]byte]bool)
+	for i := len(all) - 1; i >= 0; i-- {
+		if !all[i].Calendar() {
+			continue
+		}
+		text := bytes.TrimSpace(bytes.ReplaceAll(all[i].Content, []byte("\r\n"), []byte("\n"))) // whatever the transfer encoding did to its lines
+		if sum := sha256.Sum256(text); seen[sum] {
+			all = slices.Delete(all, i, i+1)
+		} else {
+			seen[sum] = true
+		}
+	}
+	return all
 }
