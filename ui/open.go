@@ -47,10 +47,6 @@ func (a *app) showSelected() tea.Cmd {
 // showMessage goes to a message that a search found, at the first of several texts that occurs in it.
 func (a *app) showMessage(key string, find []string) tea.Cmd {
 	m := a.store.Messages[key]
-	if m == nil {
-		a.note("This message is gone")
-		return nil
-	}
 	a.messages.Filter.Clear()
 	a.selectInbox(m.InboxID)
 	a.messages.Select(m.Key)

@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/internal/registry"
 	"mayfly/keys"
 	"mayfly/render"
 	"mayfly/ui/host"
@@ -102,7 +101,12 @@ func (a *app) begin(m session.Connected) tea.Cmd {
 		s.Watcher.Pause(i.ID, i.Paused)
 	}
 	for _, k := range m.Known {
-		a.putKnown(k)
+		if !k.ExpiresAt.After(a.now) && a.store.Inboxes[k.ID] == nil {
+			continue
+		}
+		if i, isNew := a.store.PutKnown(k, a.now); isNew {
+			i.Generation = s.Watcher.Add(i.ID)
+		}
 	}
 	a.put(m.Inboxes...)
 	a.updateLists()
@@ -111,17 +115,6 @@ func (a *app) begin(m session.Connected) tea.Cmd {
 	}
 	a.reader.AwaitRaw(time.Time{})
 	return a.fetch()
-}
-
-// putKnown adds an inbox of the registry, unless it has expired.
-func (a *app) putKnown(k registry.Inbox) {
-	switch i, isNew := a.store.PutKnown(k, a.now); {
-	case !isNew:
-	case k.ExpiresAt.After(a.now):
-		i.Generation = a.session().Watcher.Add(i.ID)
-	default:
-		a.store.Forget(k.ID)
-	}
 }
 
 // put adds inboxes to the store and watches the new ones.

@@ -21,14 +21,8 @@ const (
 
 // New shows a difference on the whole screen, a part at a time, from the first that differs.
 func New(d Difference) dialog.Dialog {
-	s := &screen{Difference: d, pager: dialog.NewPager()}
-	for s.part < len(d.parts)-1 && d.parts[s.part].changes == 0 {
-		s.part++
-	}
-	if d.parts[s.part].changes == 0 {
-		s.part = 0
-	}
-	return s
+	differs := slices.IndexFunc(d.parts, func(p part) bool { return p.changes > 0 })
+	return &screen{Difference: d, part: max(0, differs), pager: dialog.NewPager()}
 }
 
 type screen struct {
@@ -42,12 +36,9 @@ type screen struct {
 }
 
 func (s *screen) Update(msg tea.Msg) dialog.Result {
-	k, ok := msg.(tea.KeyPressMsg)
-	if s.pager.Update(msg) {
+	k, isKey := msg.(tea.KeyPressMsg)
+	if s.pager.Update(msg) || !isKey {
 		s.follow()
-		return dialog.Result{}
-	}
-	if !ok {
 		return dialog.Result{}
 	}
 	switch k.String() {

@@ -171,9 +171,12 @@ func (p *Pane) NeedImages(noRaw bool) string {
 // LinkQuestion asks before a link is opened, and shows its destination. It fails if the link is not
 // an absolute http or https URL.
 func LinkQuestion(l render.Link, open func(*url.URL) tea.Cmd, copyLink func(url string) tea.Cmd) (dialog.Dialog, error) {
-	u, err := webURL(l.URL)
-	if err != nil {
-		return nil, err
+	u, err := url.Parse(l.URL)
+	switch {
+	case err != nil:
+		return nil, errors.New("the link is not a valid URL")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, errors.New("only http and https links can be opened; shift and its label copies it")
 	}
 	whole := render.Clean(u.String())
 	q := dialog.Question{
@@ -192,18 +195,6 @@ func LinkQuestion(l render.Link, open func(*url.URL) tea.Cmd, copyLink func(url 
 		q.Text = append(q.Text, "! "+render.Clean(l.Warning))
 	}
 	return dialog.NewQuestion(q), nil
-}
-
-// webURL checks that a link may be handed to a browser: an http or https URL with a host.
-func webURL(raw string) (*url.URL, error) {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return nil, errors.New("the link is not a valid URL")
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, errors.New("only http and https links can be opened; shift and its label copies it")
-	}
-	return u, nil
 }
 
 // Labels labels every link on the screen: typed as shown a label opens its link, in capitals it

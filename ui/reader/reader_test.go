@@ -90,7 +90,7 @@ func TestOpeningAndClosing(t *testing.T) {
 		shown bool
 	}{{0, false}, {OpeningDelay - 1, false}, {OpeningDelay, true}, {time.Hour, true}} {
 		s.now = start.Add(c.after)
-		if got := s.draw().Has("Opening…"); got != c.shown {
+		if got := strings.Contains(s.draw().String(), "Opening…"); got != c.shown {
 			t.Errorf("after %v it says that it is opening: %v", c.after, got)
 		}
 	}

@@ -95,12 +95,8 @@ type RawFetched struct {
 	Err     error // [api.ErrUnsupported] if the service provides no raw messages
 }
 
-// FetchRaw adds the raw form to a message that was opened without it. It does nothing for a nil
-// message.
+// FetchRaw adds the raw form to a message that was opened without it.
 func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
-	if m == nil {
-		return nil
-	}
 	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
 		out := RawFetched{origin: origin{s}, Key: key}
 		out.Message, out.Err = m.WithRaw(ctx, s.Client)

@@ -241,9 +241,6 @@ func TestTheRawFormIsAdded(t *testing.T) {
 			if extensions && (got.Err != nil || got.Message.Raw == nil) || !extensions && !errors.Is(got.Err, api.ErrUnsupported) {
 				t.Errorf("with extensions %v: %+v", extensions, got)
 			}
-			if s.FetchRaw("key", nil) != nil {
-				t.Error("the raw form of nothing is fetched")
-			}
 		})
 	}
 }

@@ -85,9 +85,7 @@ func newMessage(inboxID, key string, s api.Summary) *Message {
 
 // keysOf returns the keys of messages, newest first.
 func keysOf(rows []*Message) []string {
-	if !slices.IsSortedFunc(rows, newestFirst) {
-		slices.SortFunc(rows, newestFirst)
-	}
+	slices.SortFunc(rows, newestFirst)
 	keys := make([]string, len(rows))
 	for n, m := range rows {
 		keys[n] = m.Key

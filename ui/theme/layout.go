@@ -52,11 +52,6 @@ func (r Rect) Top() int {
 	return 2
 }
 
-// contains reports whether the cell x, y is in r.
-func (r Rect) contains(x, y int) bool {
-	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
-}
-
 // Input is what a layout depends on; Width and Height are in cells.
 type Input struct {
 	Width, Height int
@@ -136,24 +131,19 @@ func (l *Layout) split(body Rect, a, b Pane, at int) {
 // At returns the pane at a cell.
 func (l Layout) At(x, y int) (Pane, bool) {
 	for p, r := range l.Panes {
-		if r.contains(x, y) {
+		if x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H {
 			return Pane(p), true
 		}
 	}
 	return 0, false
 }
 
-// divider returns the index of the vertical rule at a cell.
-func (l Layout) divider(x, y int) (int, bool) {
+// divider returns the index of the vertical rule at a cell, -1 if there is none.
+func (l Layout) divider(x, y int) int {
 	if len(l.Rules) == 2 && (y <= l.Rules[0] || y >= l.Rules[1]) || y < 1 || y >= l.Footer.Y {
-		return 0, false
+		return -1
 	}
-	for i, d := range l.Dividers {
-		if x == d {
-			return i, true
-		}
-	}
-	return 0, false
+	return slices.Index(l.Dividers, x)
 }
 
 // width is the width of a pane: the one set by dragging, else the usual one, within bounds.
@@ -167,8 +157,8 @@ type Dividers struct {
 
 // Grab starts dragging the divider at a cell, and reports whether there is one.
 func (d *Dividers) Grab(l Layout, x, y int) bool {
-	n, ok := l.divider(x, y)
-	if !ok {
+	n := l.divider(x, y)
+	if n < 0 {
 		return false
 	}
 	d.dragging = n + 1

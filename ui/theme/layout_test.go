@@ -40,7 +40,7 @@ func checkCover(t *testing.T, in Input, l Layout) {
 	}
 	for _, x := range l.Dividers {
 		for y := range in.Height {
-			if _, ok := l.divider(x, y); ok {
+			if l.divider(x, y) >= 0 {
 				paint(Rect{x, y, 1, 1})
 			}
 		}

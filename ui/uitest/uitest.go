@@ -171,9 +171,6 @@ func (s Screen) DontSee(texts ...string) {
 	}
 }
 
-// Has reports whether a text is on a row of the screen.
-func (s Screen) Has(text string) bool { return strings.Contains(s.String(), text) }
-
 // Joined is emoji whose width terminals disagree about.
 const Joined = "\U0001F468\u200d\U0001F469\u200d\U0001F467 ❤\ufe0f"
 
