@@ -31,6 +31,22 @@ func someActions() table {
 	}}
 }
 
+func TestWhichRowsCanBeOpenedAndMarked(t *testing.T) {
+	a := online(t)
+	a.focus = theme.Messages
+	if got := a.needRow("open"); got != "There is no message to open" {
+		t.Errorf("in an empty list: %q", got)
+	}
+	a.focus = theme.Inboxes
+	if got := a.needRow("mark"); got != "" {
+		t.Errorf("an inbox: %q", got)
+	}
+	a.selectInbox(store.All)
+	if open, mark := a.needRow("open"), a.needRow("mark"); open != "" || mark != "There is no inbox to mark" {
+		t.Errorf("the row of all inboxes: %q, %q", open, mark)
+	}
+}
+
 func TestTheActionOfAKey(t *testing.T) {
 	for _, c := range []struct {
 		key  string

@@ -145,7 +145,8 @@ func actions(commands []config.Command) []*action {
 			}},
 		{ID: "release-message", Title: "Send the message on by a relay", Group: ofMessage, Keys: []string{"R"}, Where: anywhere, Why: (*app).needRelay,
 			Run: func(a *app) tea.Cmd { return a.show(a.releaseForm(a.message())) }},
-		{ID: "unread", Title: "Mark unread", Group: ofMessage, Keys: []string{"u"}, Where: anywhere, Why: (*app).needMessage, Run: just((*app).toggleUnread)},
+		{ID: "unread", Title: "Mark unread", Group: ofMessage, Keys: []string{"u"}, Where: anywhere, Why: (*app).needMessage,
+			Run: just(func(a *app) { a.store.SetUnread(a.message(), !a.message().Unread) })},
 		{ID: "compare", Title: "Compare with the one before, or two marked", Group: ofMessage, Keys: []string{"="}, Where: anywhere,
 			Why: func(a *app) string { _, reason := a.pair(); return reason }, Run: (*app).compare},
 		{ID: "follow", Title: "Follow: open messages as they arrive", Group: ofMessage, Keys: []string{"F"}, Where: anywhere,
@@ -307,12 +308,15 @@ func (a *app) needMessages() string {
 	return ""
 }
 
-// needRow needs a selected row; do is what for, such as "open".
+// needRow needs a selected row; do is what for. The row of all inboxes can be opened but not marked.
 func (a *app) needRow(do string) string {
-	if a.focus == theme.Inboxes {
-		return a.inboxes.NeedRow(do)
+	switch inboxes := a.focus == theme.Inboxes; {
+	case inboxes && a.inboxes.Inbox() == nil && do != "open":
+		return "There is no inbox to " + do
+	case !inboxes && a.message() == nil:
+		return "There is no message to " + do
 	}
-	return a.messages.NeedRow(do)
+	return ""
 }
 
 func (a *app) needOpen() string { return a.reader.NeedOpen() }

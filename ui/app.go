@@ -204,12 +204,8 @@ func (a *app) applyTheme() {
 	}
 	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
-	a.reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{
-		Image:  theme.Hint(th, a.table.keyFor("images"), "shows it"),
-		Images: theme.Hint(th, a.table.keyFor("images"), "shows them"),
-		Hidden: a.table.keyFor("hidden"),
-		Retry:  theme.Hint(th, a.table.keyFor("refresh"), "try again"),
-	})
+	key := a.table.keyFor
+	a.reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
 }
 
 // nextTheme switches to the next theme, and keeps it for the next run.

@@ -130,8 +130,7 @@ func (a *app) settle() tea.Cmd {
 	return nil
 }
 
-// markRead marks the selected message read once the user has looked at it. Until another one has been looked at,
-// only they mark it again.
+// markRead marks the selected message read once the user has looked at it, and again once they looked elsewhere.
 func (a *app) markRead() {
 	if m := a.message(); m != nil && m.Key != a.looked {
 		a.looked = m.Key
@@ -146,9 +145,6 @@ func (a *app) look() {
 		a.markRead()
 	}
 }
-
-// toggleUnread marks the message unread, or read.
-func (a *app) toggleUnread() { a.store.SetUnread(a.message(), !a.message().Unread) }
 
 // labelLinks opens labels for the links on the screen.
 func (a *app) labelLinks() tea.Cmd {
@@ -184,9 +180,8 @@ func (a *app) copy(text, what string) tea.Cmd {
 	return a.host.Copy(a.ctx, a.terminal.Env, text, what)
 }
 
-// pair returns the messages to compare, the older one first: the two that are marked, or else the
-// message and the last one before it of its sender and kind. It returns the reason if there are no
-// two.
+// pair returns the messages to compare, the older first: the two that are marked, or the message
+// and the last one before it of its sender and kind; or the reason if there are none.
 func (a *app) pair() (pair [2]*store.Message, reason string) {
 	if marked := a.messages.Marked(); len(marked) == 2 {
 		return [2]*store.Message{marked[1], marked[0]}, ""

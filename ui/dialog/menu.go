@@ -234,10 +234,8 @@ type List struct {
 	placed bool // the user put the selection where it is
 }
 
-// Set replaces the items. The selected item stays selected, wherever it moved; if it is gone, the
-// one in its place is selected. The first item on the screen stays there too, unless the list was
-// scrolled to the top: then new items come into view, as long as what the user selected stays
-// visible.
+// Set replaces the items. The selected item stays selected, or else the one in its place is.
+// The first item on the screen stays there, unless that was at the top: then new ones come into view.
 func (l *List) Set(ids []string) {
 	selected, first, atStart := l.Selected(), l.id(l.top), l.top == 0
 	l.ids = ids
@@ -305,9 +303,8 @@ type Row struct {
 	Selected bool
 }
 
-// Rows lays out the items that fit into height lines; tall returns the height of an item in lines.
-// If the selection has moved, it is scrolled into view; if it was there, it stays there when the
-// height changes.
+// Rows lays out the items that fit into height lines; tall is the height of an item in lines.
+// A selection that has moved, or that was on the screen before the height changed, is scrolled into view.
 func (l *List) Rows(height int, tall func(id string) int) []Row {
 	if height <= 0 || len(l.ids) == 0 {
 		return nil

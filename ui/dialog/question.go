@@ -109,12 +109,10 @@ func paragraphs(texts []string, w, most int) []string {
 	return slices.Concat(wrapped...)
 }
 
-// Shorten wraps text to at most n rows of w cells. Longer text keeps its beginning and its end.
+// Shorten wraps text to at most n rows of w cells, n > 0. Longer text keeps its beginning and its end.
 func Shorten(text string, w, n int) []string {
 	rows := theme.Wrap(text, w)
 	switch {
-	case n <= 0:
-		return nil
 	case n >= len(rows):
 		return rows
 	case n == 1:
@@ -134,8 +132,7 @@ type Label struct {
 	Open, Copy func() tea.Cmd
 }
 
-// NewLabels labels the links that find returns. They are found again whenever the screen changes: a
-// message may move or go below its labels.
+// NewLabels labels the links that find returns, anew whenever the screen changes: a message may move.
 func NewLabels(find func() []Label) Dialog {
 	l := &labels{find: find}
 	l.Fit(0, 0)

@@ -43,8 +43,7 @@ type Host struct {
 	Downloads       string // folder for messages and attachments
 }
 
-// New returns this machine. Messages are saved in downloads, or in the system's download folder if
-// it is empty.
+// New returns this machine. Messages are saved in downloads, or in the system's folder if it is empty.
 func New(downloads string, releaseTerminal func() (back func())) *Host {
 	if downloads == "" {
 		downloads = xdg.UserDirs.Download
@@ -60,8 +59,7 @@ func New(downloads string, releaseTerminal func() (back func())) *Host {
 	}
 }
 
-// Copy copies text to the terminal's clipboard by OSC 52, which is not acknowledged, and to those
-// of the machine. Its [Done] names them.
+// Copy copies text by OSC 52, which is not acknowledged, and to the clipboards that its [Done] names.
 func (h *Host) Copy(ctx context.Context, env term.Env, text, what string) tea.Cmd {
 	return tea.Batch(tea.SetClipboard(text), func() tea.Msg {
 		names, err := h.Clipboard(ctx, env, text)
@@ -77,8 +75,7 @@ func Copied(what string, names ...string) Done {
 	return Done{Text: "copied " + what, How: strings.Join(append([]string{"OSC 52"}, names...), ", "), EndMatters: true}
 }
 
-// openTimeout is how long an opener is watched before it is said to have been handed what it opens: it may be the
-// browser itself.
+// openTimeout is how long an opener is watched: it may be the browser itself.
 const openTimeout = 2 * time.Second
 
 // OpenURL opens a link in the browser.
@@ -234,8 +231,7 @@ func CopyMenu(m *message.Message, address string, copyText func(text, what strin
 	return dialog.NewMenu(menu)
 }
 
-// header returns the header fields, those that matter most first. Without the raw message it has
-// those that the service names.
+// header returns the header fields that matter most first. Without the raw message they are few.
 func header(m *message.Message) []mail.Field {
 	fields := slices.Clone(m.Fields[:min(len(m.Fields), maxFields)])
 	if len(fields) == 0 {

@@ -52,8 +52,7 @@ func (p Program) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a program without the terminal, and returns what it wrote, up to 1 MiB. What it leaves
-// running in the background stays.
+// Run runs a program without the terminal, and returns up to 1 MiB of its output. It may leave others running.
 func Run(ctx context.Context, p Program) (output []byte, err error) {
 	cmd := p.command(ctx)
 	term.Detach(cmd)
@@ -212,8 +211,7 @@ const (
 // maxValue is how long a value may be, in bytes: systems start no program with one of 128 KiB.
 const maxValue = 32 << 10
 
-// Variables are what a program is told of a message in the inbox with an address. A value that is too
-// long is left empty.
+// Variables are what a program is told of a message. A value that is too long is left empty.
 func Variables(m *message.Message, address string) []string {
 	found := store.Find(m)
 	var environ []string

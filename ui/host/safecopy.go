@@ -30,8 +30,7 @@ type InlineImage struct {
 	Content   []byte
 }
 
-// policy allows the images embedded in the document and inline styles, and nothing else: no
-// loading, no scripts, no forms.
+// policy allows embedded images and inline styles, and no loading, no scripts, no forms.
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-src 'none'"
 
 // Copies are the copies made by one run of the program. The zero value is ready to use.

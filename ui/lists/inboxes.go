@@ -16,7 +16,7 @@ import (
 // NearEnd is how long before it expires an inbox shows a warning.
 const NearEnd = 5 * time.Minute
 
-// maxSkew bounds how the clock of the service differs from ours: gone so shortly before its end is expired.
+// maxSkew is how much the service's clock may differ: an inbox gone so shortly before its end has expired.
 const maxSkew = time.Minute
 
 // Inboxes is the column of inboxes.
@@ -66,15 +66,6 @@ func (p *Inboxes) Marked() []*store.Inbox {
 		}
 	}
 	return in
-}
-
-// NeedRow is the reason when the selected row cannot be acted upon; do is how, such as "mark". The
-// row of all inboxes can be opened but not marked.
-func (p *Inboxes) NeedRow(do string) string {
-	if p.Inbox() == nil && do != "open" {
-		return "There is no inbox to " + do
-	}
-	return ""
 }
 
 // Fit lays the rows out in r.

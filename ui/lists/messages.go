@@ -85,14 +85,6 @@ func (p *Messages) Marked() []*store.Message {
 	return marked
 }
 
-// NeedRow is the reason when no message is selected; do is what for, such as "open".
-func (p *Messages) NeedRow(do string) string {
-	if p.Message() == nil {
-		return "There is no message to " + do
-	}
-	return ""
-}
-
 // Keys returns the keys of the messages on the screen.
 func (p *Messages) Keys() []string {
 	keys := make([]string, len(p.Shown))

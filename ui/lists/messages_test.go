@@ -245,13 +245,6 @@ func TestTheMarkedMessages(t *testing.T) {
 			t.Errorf("%s: marked are %q", c.what, got)
 		}
 	}
-	if got := s.NeedRow("open"); got != "" {
-		t.Errorf("the row of the cursor cannot be opened: %q", got)
-	}
-	s.Show("b")
-	if got := s.NeedRow("open"); got != "There is no message to open" {
-		t.Errorf("in an empty list: %q", got)
-	}
 }
 
 func TestWhatIsOnTheScreen(t *testing.T) {

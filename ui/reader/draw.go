@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/dustin/go-humanize/english"
 
 	"mayfly/render"
 	"mayfly/render/image"
@@ -107,7 +108,7 @@ func (p *Pane) lineNumber(n int) string {
 
 // trouble is row n of the error that kept the message from opening.
 func (p *Pane) trouble(n int) string {
-	lines := append(theme.Wrap(render.Clean(p.Err.Error()), max(8, p.Rect.W-4)), "", p.hints.Retry)
+	lines := append(theme.Wrap(render.Clean(p.Err.Error()), max(8, p.Rect.W-4)), "", theme.Hint(p.theme, p.hints.Retry, "try again"))
 	switch {
 	case n >= len(lines):
 		return ""
@@ -178,9 +179,8 @@ func (p *Pane) lead() string {
 	return " " + theme.Cut(text, p.Rect.W-4) + th.Dim.On(" ·")
 }
 
-// subject is the subject as it was sent, in at most the given number of rows: nothing if the title
-// shows it so. Nothing stands to the right of these rows, so that they may take another width than
-// they seem to.
+// subject is the subject as it was sent, in at most that many rows: none if the title shows it so.
+// Nothing stands to the right of it, so that it may take another width than it seems to.
 func (p *Pane) subject(w, most int) []string {
 	text := p.Message.Subject
 	if p.titleSubject() == text {
@@ -237,11 +237,12 @@ func (p *Pane) notices(w int) []string {
 		rows = append(rows, p.theme.Dim.On(theme.Cut(p.theme.StableWidth(n), w)))
 	}
 	if n := p.summary.images + p.summary.unfetched; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
-		text, hint := "1 image", p.hints.Image
-		if n > 1 {
-			text, hint = strconv.Itoa(n)+" images", p.hints.Images
+		does := "shows them"
+		if n == 1 {
+			does = "shows it"
 		}
-		rows = append(rows, theme.Cut(p.theme.Dim.On(text+": ")+hint, w))
+		text := english.Plural(n, "image", "") + ": "
+		rows = append(rows, theme.Cut(p.theme.Dim.On(text)+theme.Hint(p.theme, p.hints.Images, does), w))
 	}
 	return rows
 }

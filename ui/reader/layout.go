@@ -60,9 +60,8 @@ func (p *Pane) key() layoutKey {
 	return k
 }
 
-// Prepare returns a function that lays out a message while it is being fetched, so that its first
-// frame is complete. The function may be called from another goroutine. While the pane is hidden,
-// its width is unknown and the function does nothing.
+// Prepare returns a function that lays out a message as it is fetched, also in another goroutine.
+// While the pane is hidden, it does nothing.
 func (p *Pane) Prepare() func(*render.Mail) {
 	if p.Rect.Empty() {
 		return func(*render.Mail) {}

@@ -69,8 +69,8 @@ type look struct {
 	hints     Hints
 }
 
-// Hints are the keys that the pane names, with what they do; Hidden is the key alone.
-type Hints struct{ Retry, Image, Images, Hidden string }
+// Hints are the keys that the pane names.
+type Hints struct{ Retry, Images, Hidden string }
 
 // SetLook sets the theme, the image mode of the terminal, and the keys to mention.
 func (p *Pane) SetLook(th *theme.Theme, m image.Mode, h Hints) { p.look = look{th, m, h} }

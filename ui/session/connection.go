@@ -21,8 +21,7 @@ import (
 // maxRetryDelay is the longest wait between two attempts to connect.
 const maxRetryDelay = 30 * time.Second
 
-// MaxWait is how long a request of the user may wait for a limit of the service. The user is told of
-// a longer wait, and decides.
+// MaxWait is how long a request of the user may wait for a limit. The user is told of a longer wait.
 const MaxWait = time.Second
 
 // Options say how to connect, and to which services.

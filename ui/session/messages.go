@@ -33,8 +33,7 @@ func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render
 	return s.opening(s.Client, m, generation, prepare)
 }
 
-// Prefetch fetches a message for its code and link, as soon as the budget has room for what the user
-// did not ask for.
+// Prefetch fetches a message for its code and link, as soon as the budget allows what nobody asked for.
 func (s *Session) Prefetch(m *store.Message) tea.Cmd {
 	n := *m
 	return func() tea.Msg {
@@ -66,8 +65,7 @@ func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, pr
 	})
 }
 
-// maxEagerRaw is the size in bytes up to which the raw message is fetched first: a larger one, with
-// its attachments, takes memory for what a view may never show.
+// maxEagerRaw is the size in bytes up to which the raw message, with its attachments, is fetched first.
 const maxEagerRaw = 1 << 20
 
 // fetch fetches a message: in raw form from the local service, since it has everything; as the
@@ -111,8 +109,7 @@ func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 	})
 }
 
-// FreeMemory returns memory to the system after a message of 1 MiB or more was parsed. The collector
-// may not run for minutes otherwise.
+// FreeMemory returns memory after a message of 1 MiB or more: the collector may not run for minutes.
 func FreeMemory(m *message.Message) tea.Cmd {
 	if m == nil || m.Weight() < 1<<20 {
 		return nil
@@ -159,8 +156,7 @@ func (s *Session) whole(ctx context.Context, from Source) (*message.Message, err
 	return from.Opened, nil
 }
 
-// SaveMessage saves the raw message to dir, or its text and HTML if the service has no raw
-// messages.
+// SaveMessage saves the raw message to dir, or its text and HTML without one.
 func (s *Session) SaveMessage(from Source, dir string) Request {
 	return s.ask("saving the message", func(ctx context.Context) tea.Msg {
 		m, err := s.whole(ctx, from)
@@ -257,8 +253,7 @@ func (s *Session) ReadAttachment(m *message.Message, file int, prepare func(cont
 // maxImages bounds the inline images fetched for a safe copy.
 const maxImages = 20
 
-// OpenCopy opens a safe copy of a message in the browser: one that loads nothing. The message is not
-// fetched if it was opened already.
+// OpenCopy opens a safe copy of a message in the browser. Opened is what was read of it, nil for nothing.
 func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *host.Copies, open func(path string) tea.Cmd) Request {
 	inboxID, summary := m.InboxID, m.Summary
 	return s.ask("opening a safe copy", func(ctx context.Context) tea.Msg {
@@ -310,8 +305,7 @@ type TextsRead struct {
 	Texts []Text
 }
 
-// ReadTexts reads the bodies of messages for a search, one after the other, those that were
-// opened from the cache.
+// ReadTexts reads the bodies of messages for a search one after the other, or takes them from the cache.
 func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.Cmd {
 	if len(messages) == 0 {
 		return nil
@@ -345,8 +339,7 @@ func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.
 	})
 }
 
-// giveWay waits until a request in the background may be made. While the budget is tight it leaves the
-// watcher half of those.
+// giveWay waits until a request in the background may be made, and while the budget is tight twice as long.
 func (s *Session) giveWay(ctx context.Context) {
 	budget := s.Client.Budget()
 	perMinute, wait := budget.Background()

@@ -89,8 +89,7 @@ func newSession(ctx context.Context, service *Service) *Session {
 	return s
 }
 
-// watchHeartbeat tells the watcher when the heartbeat of the service stops, long before a
-// long poll would time out, and when it goes on.
+// watchHeartbeat tells the watcher when the heartbeat of the service stops, and when it goes on.
 func (s *Session) watchHeartbeat() {
 	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
@@ -122,8 +121,7 @@ func (s *Session) close() {
 	}
 }
 
-// sameService reports whether two sessions are with the same service. The ports of the local service
-// may change when it is started again.
+// sameService reports whether two sessions are with the same service. A local one may change its ports.
 func (s *Session) sameService(t *Session) bool {
 	return s.Local && t.Local || s.Client.BaseURL() == t.Client.BaseURL() && s.Profile == t.Profile
 }

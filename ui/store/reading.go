@@ -144,9 +144,8 @@ func (t *Text) Line(word string) string {
 	return strings.Split(t.Lines, "\n")[strings.Count(before, "\n")]
 }
 
-// NextTexts returns the messages whose bodies to read next for a search, the newest first, and marks
-// them as being read: none while others are, and none once the bodies take as much memory as they
-// may.
+// NextTexts marks as being read, and returns, the messages whose bodies to read next, the newest first:
+// none while others are being read, and none once the bodies take as much memory as they may.
 func (s *Store) NextTexts() []*Message {
 	if s.reading {
 		return nil

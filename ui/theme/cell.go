@@ -25,9 +25,8 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// StableWidth returns s with every grapheme cluster replaced by its first rune where terminals disagree
-// on its width: joined emoji, skin tones, variation selectors. The result is equally wide whether a
-// terminal counts graphemes or runes.
+// StableWidth returns s with the first rune alone of every grapheme cluster on whose width terminals disagree.
+// The result is equally wide whether a terminal counts graphemes or runes.
 func StableWidth(s string) string {
 	if isPlainASCII(s) {
 		return s

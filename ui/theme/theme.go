@@ -98,9 +98,8 @@ func After(name string) string {
 	return names[(slices.Index(names, name)+1)%len(names)]
 }
 
-// Load loads the named theme for a terminal; "" is our own with 256 colours or more, and the user's
-// palette with fewer. Without colours (NO_COLOR) a theme consists of weights only. An unknown name or a
-// malformed theme is an error.
+// Load loads the named theme; "" is our own with 256 colours or more, and the user's palette with fewer.
+// Without colours a theme has weights only. An unknown name or a malformed theme is an error.
 func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	switch {
 	case name == "" && p >= colorprofile.ANSI256:
@@ -130,9 +129,8 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	return t, nil
 }
 
-// For is [Load] for a terminal whose background may be unknown: selected rows are then gray. Where the
-// theme has no background for them, they are in reverse video. If the theme cannot be loaded, it returns
-// the error and the default theme.
+// For is [Load] where the background may be unknown: selected rows are then gray, or in reverse video.
+// If the theme cannot be loaded, it returns the error and the default theme.
 func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
 	th, err := Load(name, dark, p)
 	if err != nil {

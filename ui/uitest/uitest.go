@@ -86,9 +86,8 @@ type Screen struct {
 // ours are the sequences that rows may contain: styles (SGR) and links (OSC 8).
 var ours = regexp.MustCompile("\x1b\\[[0-9;:]*m|\x1b\\]8;[ -~]*?(\x1b\\\\|\a)")
 
-// Draw takes rows that were drawn w cells wide. The test fails unless each has that width, whether
-// a terminal counts graphemes or runes, and holds no control character but those of styles and
-// links.
+// Draw takes rows w cells wide. The test fails unless each has that width, whether a terminal counts
+// graphemes or runes, and has no control character but those of styles and links.
 func Draw(t testing.TB, rows []string, w int) Screen {
 	t.Helper()
 	for y, row := range rows {
