@@ -40,7 +40,7 @@ mayfly admin key revoke key_01`,
 
 // administer opens the store while work runs.
 func (a *app) administer(ctx context.Context, store string, work func(*server.Admin) error) error {
-	admin, err := server.OpenAdmin(ctx, store, a.adminLog())
+	admin, err := server.OpenAdmin(ctx, store, slog.New(slog.NewTextHandler(a.env.Stderr, nil)))
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,6 @@ func (a *app) administer(ctx context.Context, store string, work func(*server.Ad
 	}
 	return err
 }
-
-// adminLog returns the log of what happens to a database while it is administered.
-func (a *app) adminLog() *slog.Logger { return slog.New(slog.NewTextHandler(a.env.Stderr, nil)) }
 
 // administerExisting runs a command that administers a store, which has to exist: a mistyped path must
 // not create one.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,8 +38,12 @@ mayfly preview mail.eml --explain`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			if err := p.check(args); err != nil {
-				return err
+			switch stdin := slices.Index(args, "-"); {
+			case stdin < 0:
+			case slices.Contains(args[stdin+1:], "-"):
+				return usagef("standard input can be read only once")
+			case p.kind == "":
+				return usagef("standard input needs --type html, eml, txt or md")
 			}
 			p.viewFlags, p.theme, p.several = f, f.theme(cmd.Context(), a), len(args) > 1
 			return p.run(cmd.Context(), args)
@@ -61,22 +66,6 @@ type preview struct {
 	explain bool
 	theme   render.Theme
 	several bool
-}
-
-func (p *preview) check(files []string) error {
-	stdin := 0
-	for _, file := range files {
-		if file == "-" {
-			stdin++
-		}
-	}
-	switch {
-	case stdin > 1:
-		return usagef("standard input can be read only once")
-	case stdin == 1 && p.kind == "":
-		return usagef("standard input needs --type html, eml, txt or md")
-	}
-	return nil
 }
 
 // rendered is the output for one file.

@@ -164,13 +164,7 @@ type certificate struct {
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	read    [2]fileState
-}
-
-// fileState identifies a version of a file.
-type fileState struct {
-	modified time.Time
-	size     int64
+	read    [2]time.Time // when the files were changed
 }
 
 // loadCertificate reads a certificate. The files must exist and match.
@@ -201,13 +195,13 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // reload reads the files if they have changed. Files that do not match, as in the middle of a
 // renewal, change nothing.
 func (c *certificate) reload() error {
-	var now [2]fileState
+	var now [2]time.Time
 	for i, name := range []string{c.certFile, c.keyFile} {
 		info, err := os.Stat(name)
 		if err != nil {
 			return fmt.Errorf("TLS certificate: %w", err)
 		}
-		now[i] = fileState{info.ModTime(), info.Size()}
+		now[i] = info.ModTime()
 	}
 	if now == c.read {
 		return nil
