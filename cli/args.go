@@ -209,16 +209,9 @@ func (d *duration) String() string {
 }
 
 // text formats the duration without trailing units of zero: 1h, not 1h0m0s.
-func (d duration) text() string {
-	s := time.Duration(d).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
+func (d duration) text() string { return withoutZeros.Replace(time.Duration(d).String()) }
+
+var withoutZeros = strings.NewReplacer("h0m0s", "h", "m0s", "m")
 
 func (d *duration) Type() string { return "duration" }
 

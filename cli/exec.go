@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,15 +188,8 @@ func cannotRun(name string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		status = statusCommandNotFound
 	}
-	var lookup *exec.Error
-	var start *fs.PathError
-	if errors.As(err, &lookup) { // both repeat the name
-		err = lookup.Err
-	}
-	if errors.As(err, &start) {
-		err = start.Err
-	}
-	return &failure{status: status, err: fmt.Errorf("cannot run %s: %w", name, err)}
+	why := cmp.Or(errors.Unwrap(err), err) // those of os/exec repeat the name
+	return &failure{status: status, err: fmt.Errorf("cannot run %s: %w", name, why)}
 }
 
 func (x *execution) environ(running *server.Server) []string {

@@ -76,18 +76,14 @@ func (a *app) keySet() *cobra.Command {
 // readKey reads a key at a prompt, or from the first line of stdin if that is not a terminal.
 func (a *app) readKey(ctx context.Context, p endpoint) (string, error) {
 	var text string
+	var err error
 	if term.Is(a.env.Stdin) {
-		typed, err := a.prompt(ctx, fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
-		if err != nil {
-			return "", err
-		}
-		text = typed
-	} else {
-		line, err := bufio.NewReader(io.LimitReader(a.env.Stdin, 64<<10)).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", fmt.Errorf("reading the key: %w", err)
-		}
-		text = line
+		text, err = a.prompt(ctx, fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
+	} else if text, err = bufio.NewReader(io.LimitReader(a.env.Stdin, 64<<10)).ReadString('\n'); errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err != nil {
+		return "", err
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		return "", &failure{statusUsage, errors.New("no key was given"), "type it at the prompt, or pipe it in"}

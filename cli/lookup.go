@@ -271,13 +271,9 @@ func (a *app) complete(cmd *cobra.Command, words func(ctx context.Context, s *co
 	a.showsProblems = true // not at all: they would appear in the middle of a command line
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
-	s, err := a.connect(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	found, err := words(ctx, s)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+	var found []cobra.Completion
+	if s, err := a.connect(ctx); err == nil {
+		found, _ = words(ctx, s)
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
