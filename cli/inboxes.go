@@ -344,9 +344,6 @@ func (a *app) confirm(ctx context.Context, question string) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	switch strings.ToLower(strings.TrimSpace(answer)) {
-	case "y", "yes":
-		return true, nil
-	}
-	return false, nil
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
 }

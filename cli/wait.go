@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -138,9 +137,6 @@ func (w *waiting) target() watch.Target {
 // run waits for messages of the inbox that arg names. An inbox that this machine knows, or an ID, is
 // taken as it is, and looked up only if it turns out to be gone: its address may have been made anew.
 func (w *waiting) run(ctx context.Context, arg string) error {
-	var preparing sync.WaitGroup
-	defer preparing.Wait()
-	preparing.Go(prepare)
 	if w.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(w.timeout))
@@ -168,12 +164,6 @@ func (w *waiting) run(ctx context.Context, arg string) error {
 		w.inbox, err = known, watch.ErrGone // which says more than that there is no such inbox
 	}
 	return w.explain(err)
-}
-
-// prepare reads the lexicons, as the first message does: that takes longer than a request, and is done
-// while the mail is on its way.
-func prepare() {
-	message.New("", api.Message{Text: "Your verification code is 482913."}).Mail()
 }
 
 // find asks the service for the inbox, and waits for it where mail to its address makes it.
