@@ -76,6 +76,15 @@ type Store interface {
 	Ready(ctx context.Context) error
 }
 
+// What stores answer with. Users see other words of the service for the first three.
+var (
+	ErrNotFound  = &Error{Code: NotFound, Message: "not found"}
+	ErrTaken     = &Error{Code: Taken, Message: "The address is taken"}
+	ErrOverQuota = &Error{Code: OverQuota, Message: "over the day's quota"}
+	ErrHashTaken = &Error{Code: Taken, Message: "there is a key with this secret"}
+	ErrClosed    = &Error{Code: Unavailable, Message: "The service is stopping"}
+)
+
 // Shared are the additional methods of a store that several processes can have open at once.
 type Shared interface {
 	// Listen calls changed with the ID of each inbox and key that another process changes, and with

@@ -44,11 +44,6 @@ const (
 	Behind
 )
 
-// String returns the name of the kind in lower case.
-func (k Kind) String() string {
-	return [...]string{"listed", "arrived", "gone", "failed", "recovered", "mode changed", "inboxes", "behind"}[k]
-}
-
 // Mode is how the service is followed.
 type Mode int
 

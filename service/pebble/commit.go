@@ -108,7 +108,7 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 				return err
 			}
 			if withdrawn {
-				return errClosed
+				return service.ErrClosed
 			}
 			return <-o.done
 		}

@@ -20,14 +20,14 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 		}
 		if err == nil {
 			if owner.keyID != in.KeyID {
-				return errTaken
+				return service.ErrTaken
 			}
 			old, err := g.inbox(owner)
 			if err != nil {
 				return err
 			}
 			if !old.gone && in.CreatedAt.Before(old.ExpiresAt) {
-				return errTaken
+				return service.ErrTaken
 			}
 		} else if err := g.untaggedFree(in); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	})
 }
 
-// untaggedFree returns errTaken if the address of an inbox without some of its tags is another
+// untaggedFree returns service.ErrTaken if the address of an inbox without some of its tags is another
 // key's.
 func (g *group) untaggedFree(in service.Inbox) error {
 	for _, a := range service.Untagged(in.Address) {
@@ -52,13 +52,11 @@ func (g *group) untaggedFree(in service.Inbox) error {
 		case err != nil:
 			return err
 		case owner.keyID != in.KeyID:
-			return errTaken
+			return service.ErrTaken
 		}
 	}
 	return nil
 }
-
-var errTaken = &service.Error{Code: service.Taken, Message: "The address is taken"}
 
 // Inbox implements service.Store.
 func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, error) {
@@ -67,7 +65,7 @@ func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, err
 
 func (s *Store) inbox(keyID, id string) (service.Inbox, error) {
 	if !isName(keyID) || !isName(id) {
-		return service.Inbox{}, errNotFound
+		return service.Inbox{}, service.ErrNotFound
 	}
 	var in service.Inbox
 	err := s.read(func(v *pebbledb.Snapshot) error { // both as of one moment
@@ -102,7 +100,7 @@ func counted(v *pebbledb.Snapshot, in service.Inbox) (service.Inbox, error) {
 // address returns the owner of an address and the inbox that has it or had it last, or NotFound.
 func (s *Store) address(address string) (inboxOf, error) {
 	if !isName(address) {
-		return inboxOf{}, errNotFound
+		return inboxOf{}, service.ErrNotFound
 	}
 	value, err := s.get(addressKey(address))
 	if err != nil {
@@ -172,7 +170,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 			return err
 		}
 		if in.gone {
-			return errNotFound
+			return service.ErrNotFound
 		}
 		g.deleteMessages(in.Inbox)
 		g.delete(expiryKey(in.Inbox))
@@ -195,7 +193,7 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 			return err
 		}
 		if in.gone || !now.Before(in.ExpiresAt) {
-			return errNotFound
+			return service.ErrNotFound
 		}
 		g.delete(expiryKey(in.Inbox))
 		in.Partition, in.ExpiresAt = partition(in.Inbox), expires

@@ -23,10 +23,9 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 
 // checkHash fails with Taken if a key will have the hash after the group.
 func (g *group) checkHash(hash [32]byte) error {
-	taken := service.Errorf(service.Taken, "there is a key with this secret")
 	for _, k := range g.keys {
 		if k.Hash == hash {
-			return taken
+			return service.ErrHashTaken
 		}
 	}
 	id, err := g.store.get(hashKey(hash))
@@ -39,7 +38,7 @@ func (g *group) checkHash(hash [32]byte) error {
 	if k, err := g.key(string(id)); err != nil || k.Hash != hash {
 		return err
 	}
-	return taken
+	return service.ErrHashTaken
 }
 
 // UpdateKey implements service.Store.
@@ -74,7 +73,7 @@ func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
 
 func (s *Store) readKey(id string) (service.StoredKey, error) {
 	if !isName(id) {
-		return service.StoredKey{}, errNotFound
+		return service.StoredKey{}, service.ErrNotFound
 	}
 	value, err := s.get(prefixed(keyPrefix, id))
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey
 	}
 	k, err := s.Key(ctx, id)
 	if err == nil && k.Hash != hash {
-		return service.StoredKey{}, errNotFound
+		return service.StoredKey{}, service.ErrNotFound
 	}
 	return k, err
 }

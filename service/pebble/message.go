@@ -38,11 +38,11 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 				}
 			}
 			if more[q]++; more[q] > m.EmailsPerDay {
-				return errOverQuota
+				return service.ErrOverQuota
 			}
 		}
 		if len(more) == 0 {
-			return errNotFound
+			return service.ErrNotFound
 		}
 		for i, in := range inboxes {
 			if in != nil {
@@ -56,8 +56,6 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 		return nil
 	})
 }
-
-var errOverQuota = &service.Error{Code: service.OverQuota, Message: "over the day's quota"}
 
 func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) {
 	seq := in.Last + 1
@@ -88,7 +86,7 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 			return err
 		}
 		if in.gone {
-			return errNotFound
+			return service.ErrNotFound
 		}
 		if messageID == "" {
 			g.deleteMessages(in.Inbox)
@@ -98,7 +96,7 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 			seq, _ := service.MessageSeq(messageID)
 			m, err := s.message(in.Inbox, seq)
 			if err == nil && (m.ID != messageID || g.removed[inboxID] || g.removed[messageID]) {
-				err = errNotFound
+				err = service.ErrNotFound
 			}
 			if err != nil {
 				return err
@@ -195,7 +193,7 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 
 func (s *Store) message(in service.Inbox, seq uint64) (service.Message, error) {
 	if !isName(in.ID) {
-		return service.Message{}, errNotFound
+		return service.Message{}, service.ErrNotFound
 	}
 	value, err := s.get(messageKey(messagesKey(in), summaryKind, seq))
 	if err != nil {

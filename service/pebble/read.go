@@ -81,7 +81,7 @@ func (v *views) replace(next *view) error {
 func (s *Store) read(visit func(*pebbledb.Snapshot) error) (err error) {
 	v := s.views.take()
 	if v == nil {
-		return errClosed
+		return service.ErrClosed
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -161,7 +161,7 @@ func (s *Store) readError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, pebbledb.ErrNotFound):
-		return errNotFound
+		return service.ErrNotFound
 	case service.ErrorCode(err) == service.Canceled:
 		return err
 	case errors.Is(err, errValue), errors.Is(err, errFile), pebbledb.IsCorruptionError(err):

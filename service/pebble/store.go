@@ -246,7 +246,7 @@ func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 	}
 	v := s.views.take() // keeps the store open
 	if v == nil {
-		return errClosed
+		return service.ErrClosed
 	}
 	defer func() { err = errors.Join(err, s.views.release(v)) }()
 	// The log, which is part of the copy, has everything that was acknowledged.
@@ -415,10 +415,6 @@ func (s *Store) logSpace(full bool) {
 		s.log.Info("there is space on the store's disk again: mail is accepted")
 	}
 }
-
-var errClosed = &service.Error{Code: service.Unavailable, Message: "The service is stopping"}
-
-var errNotFound = &service.Error{Code: service.NotFound, Message: "not found"}
 
 // logger passes on the log of the database. Most of it only matters to the database's developers.
 type logger struct{ s *Store }

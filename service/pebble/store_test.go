@@ -70,7 +70,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 					if _, err = s.Messages(t.Context(), in, 21, 0); err == nil {
 						_, err = s.Message(t.Context(), in, 7)
 					}
-					if err != nil && err != error(errClosed) {
+					if err != nil && err != error(service.ErrClosed) {
 						t.Error(err)
 					}
 				}

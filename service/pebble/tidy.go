@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"mayfly/service"
 )
 
 const (
@@ -101,7 +103,7 @@ func (s *Store) flush() error {
 	case <-s.failing:
 		return s.failed()
 	case <-s.stop:
-		return errClosed
+		return service.ErrClosed
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 		at = v
 	}
 	if at == nil {
-		return errNotFound
+		return service.ErrNotFound
 	}
 	at.deliveries.put(d)
 	select {
@@ -56,7 +56,7 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 		}
 	case <-s.ctx.Done():
 		if at.deliveries.remove(d) {
-			return errClosed
+			return service.ErrClosed
 		}
 	}
 	return <-d.done // the timeout bounds this

@@ -249,7 +249,7 @@ func (s *Store) serverAt(n node) (*server, error) {
 		return v, nil
 	}
 	if s.ctx.Err() != nil {
-		return nil, errClosed
+		return nil, service.ErrClosed
 	}
 	pool, err := pgxpool.NewWithConfig(s.ctx, at(s.anyServer.pool.Config(), n))
 	if err != nil {

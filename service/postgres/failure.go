@@ -19,14 +19,6 @@ import (
 	"mayfly/service"
 )
 
-var (
-	errNotFound  = &service.Error{Code: service.NotFound, Message: "not found"}
-	errTaken     = &service.Error{Code: service.Taken, Message: "The address is taken"}
-	errHashTaken = &service.Error{Code: service.Taken, Message: "there is a key with this secret"}
-	errOverQuota = &service.Error{Code: service.OverQuota, Message: "over the day's quota"}
-	errClosed    = &service.Error{Code: service.Unavailable, Message: "The service is stopping"}
-)
-
 // retryAfter is what clients are told while the database is unavailable: about as long as a
 // failover takes.
 const retryAfter = 5 * time.Second
@@ -103,9 +95,9 @@ func (s *Store) failure(ctx context.Context, pool *pgxpool.Pool, err error) erro
 	case errors.As(err, &domain):
 		return err
 	case errors.Is(err, pgx.ErrNoRows):
-		return errNotFound
+		return service.ErrNotFound
 	case s.ctx.Err() != nil:
-		return errClosed
+		return service.ErrClosed
 	case errors.Is(ctx.Err(), context.Canceled):
 		return context.Canceled
 	}

@@ -59,7 +59,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 		return err
 	}
 	if created == 0 {
-		return errTaken
+		return service.ErrTaken
 	}
 	s.announcer.announce(in.KeyID)
 	return nil
@@ -72,7 +72,7 @@ func (s *Store) claim(ctx context.Context, address, keyID string) error {
 		owner, err := s.ownerOf(ctx, a)
 		switch {
 		case err == nil && owner != keyID:
-			return errTaken
+			return service.ErrTaken
 		case err == nil && i == 0:
 			return nil
 		case err != nil && service.ErrorCode(err) != service.NotFound:
@@ -86,7 +86,7 @@ func (s *Store) claim(ctx context.Context, address, keyID string) error {
 		return err
 	}
 	if owner, err := s.ownerOf(ctx, address); err != nil || owner != keyID {
-		return cmp.Or(err, error(errTaken))
+		return cmp.Or(err, error(service.ErrTaken))
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func queueNamed(b *pgx.Batch, sql string, names []string, rest string, more ...a
 // Inbox implements service.Store.
 func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, error) {
 	if !isName(keyID) || !isName(id) {
-		return service.Inbox{}, errNotFound
+		return service.Inbox{}, service.ErrNotFound
 	}
 	v, err := s.serverOf(ctx, keyID)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Store) inboxesBy(ctx context.Context, pool *pgxpool.Pool, column string
 // InboxByAddress implements service.Store.
 func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inbox, error) {
 	if !isName(address) {
-		return service.Inbox{}, errNotFound
+		return service.Inbox{}, service.ErrNotFound
 	}
 	keyID, err := s.ownerOf(ctx, address)
 	if err != nil {
@@ -218,7 +218,7 @@ func scanInbox(row pgx.CollectableRow) (service.Inbox, error) {
 // ExtendInbox implements service.Store. The messages stay in their slot, see dropSlots.
 func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires time.Time) (service.Inbox, error) {
 	if !isName(keyID) || !isName(id) {
-		return service.Inbox{}, errNotFound
+		return service.Inbox{}, service.ErrNotFound
 	}
 	var extended []service.Inbox
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
@@ -233,7 +233,7 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 		return service.Inbox{}, err
 	}
 	if len(extended) == 0 {
-		return service.Inbox{}, errNotFound
+		return service.Inbox{}, service.ErrNotFound
 	}
 	s.announcer.announce(id, keyID)
 	return extended[0], nil
@@ -246,7 +246,7 @@ const lockOwner = "UPDATE owners SET version = $2 WHERE key_id = $1"
 // to remove.
 func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	if !isName(keyID) || !isName(id) {
-		return errNotFound
+		return service.ErrNotFound
 	}
 	var deleted int64
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
@@ -262,7 +262,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		return err
 	}
 	if deleted == 0 {
-		return errNotFound
+		return service.ErrNotFound
 	}
 	s.announcer.announce(id, keyID)
 	return nil

@@ -24,7 +24,7 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 		done, err := tx.Exec(ctx, "INSERT INTO keys ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING",
 			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, revocation(k))
 		if err == nil && done.RowsAffected() == 0 {
-			err = errHashTaken
+			err = service.ErrHashTaken
 		}
 		return err
 	})
@@ -34,7 +34,7 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.StoredKey)) (service.StoredKey, error) {
 	var k service.StoredKey
 	if !isName(id) {
-		return k, errNotFound
+		return k, service.ErrNotFound
 	}
 	err := s.transact(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, "SELECT "+keyColumns+" FROM keys WHERE id = $1 FOR UPDATE", id) // the rows have its error
@@ -53,7 +53,7 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 // Key implements service.Store.
 func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
 	if !isName(id) {
-		return service.StoredKey{}, errNotFound
+		return service.StoredKey{}, service.ErrNotFound
 	}
 	return s.keys.get(ctx, id)
 }

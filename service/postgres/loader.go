@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"mayfly/service"
 )
 
 // loader batches lookups of one kind: those that arrive while a query is running share the next
@@ -56,7 +58,7 @@ func (l *loader[K, V]) get(ctx context.Context, key K) (V, error) {
 	}
 	v, ok := load.values[key]
 	if !ok {
-		return none, errNotFound
+		return none, service.ErrNotFound
 	}
 	return v, nil
 }
@@ -67,7 +69,7 @@ func (l *loader[K, V]) add(key K) (*load[K, V], error) {
 	defer l.mu.Unlock()
 	if !l.running {
 		if !l.store.start(l.run) {
-			return nil, errClosed
+			return nil, service.ErrClosed
 		}
 		l.running = true
 	}

@@ -26,7 +26,7 @@ const (
 // read reads what queue queues of an inbox, unless it is gone.
 func (s *Store) read(ctx context.Context, in service.Inbox, queue func(b *pgx.Batch, slot string)) error {
 	if !isName(in.KeyID) || !isName(in.ID) {
-		return errNotFound
+		return service.ErrNotFound
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -43,7 +43,7 @@ func (s *Store) read(ctx context.Context, in service.Inbox, queue func(b *pgx.Ba
 	})
 	err = v.pool.SendBatch(ctx, &b).Close()
 	if sqlState(err) == stateNoTable {
-		return errNotFound // the slot is over
+		return service.ErrNotFound // the slot is over
 	}
 	return s.failure(ctx, v.pool, err)
 }
@@ -115,7 +115,7 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 	if messageID == "" {
 		last = math.MaxInt64
 	} else if !ok || !isName(messageID) {
-		return errNotFound
+		return service.ErrNotFound
 	}
 	in, err := s.Inbox(ctx, keyID, inboxID)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 		change("DELETE FROM bodies"+some, keyID, inboxID, first, last)
 		found := change("UPDATE inboxes SET messages = messages - $3, version = $4 WHERE key_id = $1 AND id = $2", keyID, inboxID, n, newVersion())
 		if err == nil && (found == 0 || n == 0 && messageID != "") {
-			err = errNotFound // and nothing is deleted
+			err = service.ErrNotFound // and nothing is deleted
 		}
 		return err
 	})

@@ -40,7 +40,7 @@ func newTally(group []*delivery, gone map[*service.NewMessage]bool) *tally {
 			}
 		}
 		if t.messages[d] == nil {
-			d.err = errNotFound
+			d.err = service.ErrNotFound
 			continue
 		}
 		t.deliveries = append(t.deliveries, d)
@@ -117,7 +117,7 @@ func (t *tally) refuse(gone map[*service.NewMessage]bool) bool {
 		more := make(map[string]int, 1)
 		for _, m := range t.messages[d] {
 			if more[m.KeyID]++; emails[m.KeyID]+more[m.KeyID] > m.EmailsPerDay {
-				d.err, refused = errOverQuota, true
+				d.err, refused = service.ErrOverQuota, true
 			}
 		}
 		if d.err == nil {
