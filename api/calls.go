@@ -92,16 +92,16 @@ func deleted(op string, a *answer, err error) error {
 // DeleteMessage deletes a message for good, an extension of the contract. One that is gone when the call
 // is retried counts as deleted. It fails with [ErrUnsupported] on a service that cannot.
 func (c *Client) DeleteMessage(ctx context.Context, inboxID, messageID string) error {
-	k := call{op: "delete the message", method: http.MethodDelete, path: messagePath(inboxID, messageID)}
-	a, err := c.extension(ctx, k, &c.features.deleteMessage, func() error { return failure(c.Message(ctx, inboxID, messageID)) })
+	k := call{op: "delete the message", method: http.MethodDelete, path: messagePath(inboxID, messageID), needs: &c.features.deleteMessage}
+	a, err := c.extension(ctx, k, func() error { return failure(c.Message(ctx, inboxID, messageID)) })
 	return deleted(k.op, a, err)
 }
 
 // EmptyInbox deletes all messages of an inbox for good, an extension of the contract. It fails with
 // [ErrUnsupported] on a service that cannot.
 func (c *Client) EmptyInbox(ctx context.Context, inboxID string) error {
-	k := call{op: "empty the inbox", method: http.MethodDelete, path: inboxPath(inboxID, "messages")}
-	a, err := c.extension(ctx, k, &c.features.emptyInbox, func() error { return failure(c.Inbox(ctx, inboxID)) })
+	k := call{op: "empty the inbox", method: http.MethodDelete, path: inboxPath(inboxID, "messages"), needs: &c.features.emptyInbox}
+	a, err := c.extension(ctx, k, func() error { return failure(c.Inbox(ctx, inboxID)) })
 	return deleted(k.op, a, err)
 }
 
@@ -109,8 +109,9 @@ func (c *Client) EmptyInbox(ctx context.Context, inboxID string) error {
 // returns the inbox: an extension of the contract. It fails with [ErrUnsupported] on a service that cannot,
 // and with [ErrInvalid] if the plan does not allow that. It is not repeated after it may have been carried out.
 func (c *Client) ExtendInbox(ctx context.Context, inboxID string, ttl time.Duration) (i Inbox, err error) {
-	k := call{op: "extend the inbox", method: http.MethodPatch, path: inboxPath(inboxID), body: CreateInbox{TTL: int(ttl / time.Second)}}
-	a, err := c.extension(ctx, k, &c.features.extendInbox, func() error { return failure(c.Inbox(ctx, inboxID)) })
+	body := CreateInbox{TTL: int(ttl / time.Second)}
+	k := call{op: "extend the inbox", method: http.MethodPatch, path: inboxPath(inboxID), body: body, needs: &c.features.extendInbox}
+	a, err := c.extension(ctx, k, func() error { return failure(c.Inbox(ctx, inboxID)) })
 	if err == nil {
 		i, err = decode[Inbox](k.op, a)
 	}
@@ -119,17 +120,14 @@ func (c *Client) ExtendInbox(ctx context.Context, inboxID string, ttl time.Durat
 
 // extension makes a call that is an extension of the contract, and learns whether the service has it. To a
 // service without, what is missing may be not the inbox or message but the path: get tells.
-func (c *Client) extension(ctx context.Context, k call, f *feature, get func() error) (*answer, error) {
-	if f.isAbsent() {
-		return nil, unsupported(k.op)
-	}
+func (c *Client) extension(ctx context.Context, k call, get func() error) (*answer, error) {
 	a, err := c.do(ctx, k)
 	e, refused := errors.AsType[*Error](err)
 	switch {
 	case err == nil:
-		f.present()
-	case refused && (e.absent() || e.Status == http.StatusNotFound && !f.isPresent() && get() == nil):
-		f.absent()
+		k.needs.present()
+	case refused && (e.absent() || e.Status == http.StatusNotFound && !k.needs.isPresent() && get() == nil):
+		k.needs.absent()
 		return nil, unsupported(k.op)
 	}
 	return a, err
@@ -246,10 +244,8 @@ func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
 // no list, on a service that has none.
 func (c *Client) PollInboxes(ctx context.Context, p Poll) (InboxList, error) {
 	const op = "list the inboxes"
-	if c.features.inboxes.isAbsent() {
-		return InboxList{}, unsupported(op)
-	}
-	list, a, err := poll[InboxList](ctx, c, call{op: op, path: []string{"inboxes"}}, p, &c.features.longPollInboxes)
+	k := call{op: op, path: []string{"inboxes"}, needs: &c.features.inboxes}
+	list, a, err := poll[InboxList](ctx, c, k, p, &c.features.longPollInboxes)
 	e, refused := errors.AsType[*Error](err)
 	if refused && (e.Status == http.StatusNotFound || e.absent()) || a != nil && a.status == http.StatusOK && !list.has {
 		c.features.inboxes.absent()
@@ -277,10 +273,7 @@ func (e *Error) absent() bool {
 // Raw returns a message as it was received (RFC 5322), an extension of the contract.
 func (c *Client) Raw(ctx context.Context, inboxID, messageID string) ([]byte, error) {
 	const op = "get the raw message"
-	if c.features.raw.isAbsent() {
-		return nil, unsupported(op)
-	}
-	a, err := c.do(ctx, call{op: op, path: messagePath(inboxID, messageID), accept: rawType})
+	a, err := c.do(ctx, call{op: op, path: messagePath(inboxID, messageID), accept: rawType, needs: &c.features.raw})
 	e, ok := errors.AsType[*Error](err)
 	refused := ok && e.Status == http.StatusNotAcceptable
 	if err != nil && !refused {
@@ -302,11 +295,11 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 	if attachment.Content != nil {
 		return attachment.Content, nil
 	}
-	if attachment.ID == "" || c.features.attachments.isAbsent() {
+	if attachment.ID == "" {
 		return nil, unsupported(op)
 	}
 	path := messagePath(inboxID, messageID, "attachments", attachment.ID)
-	a, err := c.do(ctx, call{op: op, path: path, accept: "*/*"})
+	a, err := c.do(ctx, call{op: op, path: path, accept: "*/*", needs: &c.features.attachments})
 	if e, ok := errors.AsType[*Error](err); ok && c.features.attachments.state.Load() == featureUnknown {
 		if e.absent() {
 			c.features.attachments.absent()

@@ -29,6 +29,7 @@ type call struct {
 	accept string // JSON when empty
 	etag   string
 	wait   time.Duration // how long the service may take longer
+	needs  *feature      // nil for what the contract has
 }
 
 // answer is an answer of the service, read completely.
@@ -61,6 +62,9 @@ var (
 // do makes a call, retries it where that is safe, and returns an answer with a status of 2xx or
 // 304.
 func (c *Client) do(ctx context.Context, k call) (*answer, error) {
+	if k.needs != nil && k.needs.isAbsent() {
+		return nil, unsupported(k.op)
+	}
 	k.method, k.accept = cmp.Or(k.method, http.MethodGet), cmp.Or(k.accept, "application/json")
 	path, err := escape(k.path)
 	if err != nil {

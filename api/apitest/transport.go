@@ -2,10 +2,126 @@ package apitest
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
 )
+
+// Fault is a way to fail.
+type Fault int
+
+const (
+	None          Fault = iota
+	Limited             // 429 with Retry-After: 2
+	LimitedNoTime       // 429 without Retry-After
+	Forbidden           // 403, the plan does not allow it
+	InternalError       // 500 with the error envelope
+	BadGateway          // 502 with a page of HTML
+	BrokenJSON          // 200, broken JSON
+	Truncated           // 200, ends before its Content-Length
+	HTML                // 200, a page of HTML
+	NotFoundHTML        // 404, a page of HTML, as for a wrong base URL
+	Cut                 // the connection ends without an answer
+	CutAfter            // the request is carried out, then the connection ends without an answer
+	Late                // the request is carried out and answered two seconds later
+	Huge                // 200, JSON without end
+	Silent              // no answer until the request ends
+	Echo                // 400 with a message that repeats the API key
+)
+
+type fault struct {
+	Fault
+	times int
+	match func(*http.Request) bool
+}
+
+// Fail makes the given number of requests fail; all from now on if times is negative. It replaces
+// an earlier fault.
+func (s *Server) Fail(f Fault, times int) { s.FailIf(f, times, nil) }
+
+// FailIf is Fail for the requests that match.
+func (s *Server) FailIf(f Fault, times int, match func(*http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault{f, times, match}
+}
+
+// SetDelay delays every answer.
+func (s *Server) SetDelay(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delay = d
+}
+
+func (f *fault) take(r *http.Request) Fault {
+	if f.times == 0 || f.match != nil && !f.match(r) {
+		return None
+	}
+	f.times--
+	return f.Fault
+}
+
+// pages are the status of the faults that answer with a page of HTML.
+var pages = map[Fault]int{BadGateway: http.StatusBadGateway, HTML: http.StatusOK, NotFoundHTML: http.StatusNotFound}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
+	if status, ok := pages[f]; ok {
+		writeText(w, status, "text/html; charset=utf-8", "<!DOCTYPE html><title>Welcome</title><p>It works.")
+		return
+	}
+	switch f {
+	case Limited:
+		w.Header().Set("Retry-After", "2")
+		writeError(w, http.StatusTooManyRequests, "Rate limit exceeded")
+	case LimitedNoTime:
+		writeError(w, http.StatusTooManyRequests, "Rate limit exceeded")
+	case Forbidden:
+		writeError(w, http.StatusForbidden, "Your plan does not allow this")
+	case InternalError:
+		writeError(w, http.StatusInternalServerError, "Internal server error")
+	case BrokenJSON:
+		writeText(w, http.StatusOK, "application/json", `{"messages": [{"id": "msg_`)
+	case Truncated:
+		w.Header().Set("Content-Length", "1000")
+		writeText(w, http.StatusOK, "application/json", `{"messages": [`)
+		http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	case CutAfter:
+		s.route(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	case Late:
+		answer := httptest.NewRecorder()
+		s.route(answer, r)
+		s.sleep(r, 2*time.Second)
+		send(w, answer)
+	case Huge:
+		writeText(w, http.StatusOK, "application/json", `{"messages": [`)
+		blank := strings.Repeat(" ", 1<<16)
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, blank); err != nil {
+				return
+			}
+		}
+	case Silent:
+		io.Copy(io.Discard, r.Body) // else net/http does not notice that the client has left
+		s.sleep(r, math.MaxInt64)
+	case Echo:
+		writeError(w, http.StatusBadRequest, fmt.Sprintf("The key %s is odd\x1b[2J", r.Header.Get("X-API-Key")))
+	default:
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func writeText(w http.ResponseWriter, status int, contentType, text string) {
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(status)
+	io.WriteString(w, text)
+}
 
 // Transport returns a transport that calls the server without a network, for bubbles of
 // testing/synctest.
