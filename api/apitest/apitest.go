@@ -348,6 +348,7 @@ func (s *Server) sleep(r *http.Request, d time.Duration) {
 	panic(http.ErrAbortHandler)
 }
 
+// route carries out a request, under the lock but while it waits.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	handler, pattern := s.routes.Handler(r)
 	if pattern == "" {
@@ -356,6 +357,8 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		writeError(w, probe.Code, http.StatusText(probe.Code))
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.routes.ServeHTTP(w, r)
 }
 
@@ -364,8 +367,6 @@ func (s *Server) serveCreate(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.expire()
 	i, err := s.create(n)
 	if err != nil {
@@ -398,16 +399,12 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) *inbox {
 }
 
 func (s *Server) serveInbox(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if i := s.find(w, r); i != nil {
 		writeJSON(w, http.StatusOK, i.got())
 	}
 }
 
 func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if i := s.find(w, r); i != nil {
 		s.delete(i.ID)
 		writeJSON(w, http.StatusOK, api.Deleted{Deleted: true})
@@ -419,8 +416,6 @@ func (s *Server) serveExtend(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	i := s.find(w, r)
 	switch {
 	case i == nil:
@@ -435,8 +430,6 @@ func (s *Server) serveExtend(w http.ResponseWriter, r *http.Request) {
 
 // serveDeleteMessages deletes one message, or all of an inbox.
 func (s *Server) serveDeleteMessages(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	i, id := s.find(w, r), r.PathValue("message")
 	if i == nil || id != "" && s.message(w, r) == nil {
 		return
@@ -447,8 +440,6 @@ func (s *Server) serveDeleteMessages(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	i := s.find(w, r)
 	if i == nil || s.options.Extensions && !s.longPoll(w, r, func() (version int, ok bool) {
 		i = s.find(w, r)
@@ -515,8 +506,6 @@ func (s *Server) longPoll(w http.ResponseWriter, r *http.Request, version func()
 }
 
 func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.options.CatchAll {
 		w.Header().Set("Catch-All", "?1")
 	}
@@ -547,8 +536,6 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request) *message {
 }
 
 func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	m := s.message(w, r)
 	switch {
 	case m == nil:
@@ -575,8 +562,6 @@ func plain(m api.Message) any {
 }
 
 func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	m := s.message(w, r)
 	if m == nil {
 		return
@@ -594,8 +579,6 @@ func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
 // serveRelease sends nothing anywhere; [Server.Requests] has what was asked for.
 func (s *Server) serveRelease(w http.ResponseWriter, r *http.Request) {
 	var to api.Released
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	switch {
 	case len(s.options.RelayAllow) == 0:
 		writeError(w, http.StatusNotImplemented, "no relay")

@@ -280,11 +280,7 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (s *Store) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{syncSeconds, queueLength, diskBytes, accepting} {
-		ch <- d
-	}
-}
+func (s *Store) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(s, ch) }
 
 // Collect implements prometheus.Collector.
 func (s *Store) Collect(ch chan<- prometheus.Metric) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -266,10 +265,6 @@ type versions struct {
 	start   uint64
 	mu      sync.Mutex
 	changes map[string]uint64
-}
-
-func newVersions() *versions {
-	return &versions{start: rand.Uint64(), changes: make(map[string]uint64)}
 }
 
 func (v *versions) bump(keyID string) {

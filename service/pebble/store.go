@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -125,7 +126,7 @@ func newStore(dir string, l *lock, o Options) *Store {
 		lock:         l,
 		log:          o.Log,
 		opened:       time.Now(),
-		versions:     newVersions(),
+		versions:     &versions{start: rand.Uint64(), changes: make(map[string]uint64)},
 		keys:         newCache[string, service.StoredKey](cacheSize),
 		hashes:       newCache[[32]byte, string](cacheSize),
 		inboxes:      newCache[inboxOf, service.Inbox](inboxCacheSize),
