@@ -107,10 +107,8 @@ func (t table) shares(c *action, p theme.Pane) bool {
 
 // byID finds an action by its ID, nil if there is none.
 func (t table) byID(id string) *action {
-	for _, c := range t.actions {
-		if c.ID == id {
-			return c
-		}
+	if n := slices.IndexFunc(t.actions, func(c *action) bool { return c.ID == id }); n >= 0 {
+		return t.actions[n]
 	}
 	return nil
 }
@@ -128,11 +126,8 @@ func (t table) keyFor(id string) string {
 
 // keyName is the name of a key as shown to the user.
 func keyName(k string) string {
-	switch k {
-	case "pgdown":
+	if k == "pgdown" {
 		return "pgdn"
-	case "pgup":
-		return "pgup"
 	}
 	return k
 }

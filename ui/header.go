@@ -32,7 +32,7 @@ func (a *app) header(path []string, w int) string {
 	if path != nil && a.session() != nil {
 		lefts = []string{" " + a.drawPath(path, w >= namedPath)}
 	}
-	vitals := append(a.vitals(), a.pulse(againIn))
+	vitals := append(a.vitals(), a.pulse(", again in "))
 	var rights []string
 	for n := range vitals {
 		rights = append(rights, strings.Join(vitals[n:], a.theme.Faint.On(" · "))+" ")
@@ -112,9 +112,6 @@ func (a *app) vitals() []string {
 	}
 	return parts
 }
-
-// againIn is between a failure and the time until the next attempt, where there is room.
-const againIn = ", again in "
 
 // pulse is the state of the connection in a word or two; in leads to the time until the next attempt.
 func (a *app) pulse(in string) string {

@@ -132,13 +132,10 @@ func (s *Search) candidates(text string) []string {
 }
 
 func (s *Search) matches(m *store.Message) bool {
-	for _, word := range s.words {
-		if !strings.Contains(m.Words, word) && !strings.Contains(s.inboxes[m.InboxID], word) && !hasCode(m, word) &&
-			(m.Text == nil || !strings.Contains(m.Text.Folded, word)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.words, func(word string) bool {
+		return !strings.Contains(m.Words, word) && !strings.Contains(s.inboxes[m.InboxID], word) && !hasCode(m, word) &&
+			(m.Text == nil || !strings.Contains(m.Text.Folded, word))
+	})
 }
 
 func hasCode(m *store.Message, word string) bool {

@@ -3,10 +3,11 @@ package store
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/dustin/go-humanize/english"
 
 	"mayfly/api"
 	"mayfly/internal/message"
@@ -40,13 +41,10 @@ type Findings struct {
 
 // FilesText is the number of attachments in words, "" for none.
 func (f *Findings) FilesText() string {
-	switch {
-	case f == nil || f.Files == 0:
+	if f == nil || f.Files == 0 {
 		return ""
-	case f.Files == 1:
-		return "1 file"
 	}
-	return strconv.Itoa(f.Files) + " files"
+	return english.Plural(f.Files, "file", "")
 }
 
 // Any reports whether a code or a link was found.

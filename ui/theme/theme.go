@@ -136,10 +136,9 @@ func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) 
 	if err != nil {
 		th, _ = Load("", dark, p) // it is embedded
 	}
-	switch {
-	case th.Select == "":
+	if th.Select == "" {
 		th.Select, th.Rest = Reverse, faintReverse
-	case !known:
+	} else if !known {
 		th.Select, th.Rest = gray, gray
 	}
 	return th, err
