@@ -14,22 +14,7 @@ import (
 // CreateInbox implements service.Store.
 func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	return s.commit(ctx, 0, func(g *group) error {
-		owner, err := g.address(in.Address)
-		if err != nil && service.ErrorCode(err) != service.NotFound {
-			return err
-		}
-		if err == nil {
-			if owner.keyID != in.KeyID {
-				return service.ErrTaken
-			}
-			old, err := g.inbox(owner)
-			if err != nil {
-				return err
-			}
-			if !old.gone && in.CreatedAt.Before(old.ExpiresAt) {
-				return service.ErrTaken
-			}
-		} else if err := g.untaggedFree(in); err != nil {
+		if err := g.free(in); err != nil {
 			return err
 		}
 		of := inboxOf{in.KeyID, in.ID}
@@ -43,17 +28,26 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	})
 }
 
-// untaggedFree returns service.ErrTaken if the address of an inbox without some of its tags is another
-// key's.
-func (g *group) untaggedFree(in service.Inbox) error {
-	for _, a := range service.Untagged(in.Address) {
-		switch owner, err := g.address(a); {
+// free returns ErrTaken if the address of an inbox has one or is another key's, or if no key ever had it and
+// without some of its tags it is another key's.
+func (g *group) free(in service.Inbox) error {
+	for i, a := range append([]string{in.Address}, service.Untagged(in.Address)...) {
+		owner, err := g.address(a)
+		switch {
 		case service.ErrorCode(err) == service.NotFound:
+			continue
 		case err != nil:
 			return err
 		case owner.keyID != in.KeyID:
 			return service.ErrTaken
+		case i > 0:
+			continue
 		}
+		old, err := g.inbox(owner)
+		if err == nil && !old.gone && in.CreatedAt.Before(old.ExpiresAt) {
+			err = service.ErrTaken
+		}
+		return err
 	}
 	return nil
 }

@@ -10,6 +10,7 @@
 package pebble
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -344,13 +345,7 @@ func hint(err error) error {
 
 // Ready implements service.Store.
 func (s *Store) Ready(ctx context.Context) error {
-	if err := s.failed(); err != nil {
-		return err
-	}
-	if err := s.disk.check(); err != nil {
-		return err
-	}
-	if err := s.stuck(); err != nil {
+	if err := cmp.Or(s.failed(), s.disk.check(), s.stuck()); err != nil {
 		return err
 	}
 	if err := s.disk.writable(); err != nil {
