@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	nethttp "net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -132,22 +131,22 @@ func (o Options) begin(ctx context.Context) (*running, error) {
 }
 
 func (s *running) start(ctx context.Context, o Options) error {
-	http, httpTaken, err := listen(cmp.Or(o.HTTP, "127.0.0.1:8425"))
+	web, webTaken, err := listen(cmp.Or(o.HTTP, "127.0.0.1:8425"))
 	if err != nil {
 		return err
 	}
-	smtp, smtpTaken, err := listen(cmp.Or(o.SMTP, "127.0.0.1:2525"))
+	mail, mailTaken, err := listen(cmp.Or(o.SMTP, "127.0.0.1:2525"))
 	if err != nil {
-		return errors.Join(err, http.Close())
+		return errors.Join(err, web.Close())
 	}
 	state := State{
-		BaseURL: "http://" + http.Addr().String(), SMTPAddr: smtp.Addr().String(), PID: os.Getpid(), Version: o.Version,
-		LogFile: o.LogFile, HTTPTaken: httpTaken, SMTPTaken: smtpTaken, Kept: o.Keep,
+		BaseURL: "http://" + web.Addr().String(), SMTPAddr: mail.Addr().String(), PID: os.Getpid(), Version: o.Version,
+		LogFile: o.LogFile, HTTPTaken: webTaken, SMTPTaken: mailTaken, Kept: o.Keep,
 	}
 	c := server.Private()
 	c.InMemory, c.Store, c.KeyFile = false, o.storeDir(), filepath.Join(o.storeDir(), "api-key")
-	c.HTTPListener, c.SMTPListener, c.Relay, c.Log = http, smtp, o.Relay, s.log
-	c.Control = func(key string) nethttp.Handler {
+	c.HTTPListener, c.SMTPListener, c.Relay, c.Log = web, mail, o.Relay, s.log
+	c.Control = func(key string) http.Handler {
 		state.Key = key
 		s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), state)
 		return s.life.handler()
