@@ -60,6 +60,10 @@ test('a method for each operation', async () => {
   const [one] = (await client.listMessages(made.id, { after: two.id })).messages;
   expect(await client.getMessage(made.id, one.id)).toMatchObject({ subject: 'One', text: 'Hello.\n' });
   expect(new TextDecoder().decode(await client.getRawMessage(made.id, one.id))).toContain('Subject: One\r\n');
+  expect(await client.deleteMessage(made.id, one.id)).toEqual({ deleted: true });
+  expect((await client.listMessages(made.id)).messages.map((m) => m.subject)).toEqual(['Two']);
+  expect(await client.deleteMessages(made.id)).toEqual({ deleted: true });
+  expect((await client.extendInbox(made.id, 600)).message_count).toBe(0);
   expect(await client.getDescription()).toMatch(/^openapi: 3/);
   expect(await client.getHealth()).toEqual(await client.getReadiness());
   expect(await client.deleteInbox(made.id)).toEqual({ deleted: true });

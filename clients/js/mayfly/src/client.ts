@@ -61,6 +61,13 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
     return this.#json(path`/v1/inboxes/${inbox}`, { method: 'DELETE' });
   }
 
+  /** The inbox ends `ttl` seconds from now, within the plan of the key. */
+  extendInbox(inbox: string, ttl: number): Promise<InboxInfo> {
+    return this.#json(path`/v1/inboxes/${inbox}`, {
+      method: 'PATCH', body: JSON.stringify({ ttl }), headers: { 'Content-Type': 'application/json' },
+    });
+  }
+
   /** The newest message comes first. */
   listMessages(inbox: string, page: Page = {}): Promise<MessageList> {
     const query = new URLSearchParams();
@@ -72,6 +79,14 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
 
   getMessage(inbox: string, message: string): Promise<Message> {
     return this.#json(path`/v1/inboxes/${inbox}/messages/${message}`);
+  }
+
+  deleteMessage(inbox: string, message: string): Promise<Schemas['Deleted']> {
+    return this.#json(path`/v1/inboxes/${inbox}/messages/${message}`, { method: 'DELETE' });
+  }
+
+  deleteMessages(inbox: string): Promise<Schemas['Deleted']> {
+    return this.#json(path`/v1/inboxes/${inbox}/messages`, { method: 'DELETE' });
   }
 
   /** The message as it was received. */

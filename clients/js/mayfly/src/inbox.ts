@@ -100,7 +100,7 @@ export class Inbox {
       return printed;
     } catch (error) {
       if (error instanceof CommandError && error.status === timedOut) {
-        const missing = error.message.replace(/; `mayfly messages .*/, '').replaceAll(this.id, this.email);
+        const missing = error.message.replace(/; .*/s, '').replaceAll(this.id, this.email);
         throw new Error(`${missing}\n${await this.#arrived()}`);
       }
       throw error;
