@@ -23,9 +23,10 @@ type Candidate struct {
 func (c *Candidate) Year() bool { return c.Shape == Digits && year(c.Value) }
 
 // Key returns the value as it is compared: without separators.
-func (c *Candidate) Key() string {
-	return strings.NewReplacer("-", "", " ", "").Replace(c.Value)
-}
+func (c *Candidate) Key() string { return separators.Replace(c.Value) }
+
+// separators are those within a code.
+var separators = strings.NewReplacer("-", "", " ", "")
 
 // In returns what looks like a code in a line of text.
 func In(text string) []Candidate {
