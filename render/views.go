@@ -131,8 +131,8 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 			head, number = &doc.Block{Kind: doc.Paragraph, Order: -1 - i, Gap: i > 0}, 0
 			d.Blocks = append(d.Blocks, head)
 		}
-		switch first := i == 0 || findings[i-1].ID != f.ID || findings[i-1].Level != f.Level; {
-		case first:
+		switch {
+		case f.Alike > 0:
 			number += f.Alike
 			head.Spans = []doc.Span{{Text: english.Plural(number, f.Level.String(), ""), Style: doc.Style{Bold: true, Role: level.role}}}
 			if f.Alike > 1 {

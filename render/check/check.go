@@ -53,7 +53,9 @@ type Finding struct {
 	// that line. Line is 0 for what is not in the source.
 	Line, Column int
 
-	Alike int // how many findings of this ID and level there are, of which at most a few are listed
+	// Alike is how many findings of this ID and level there are, of which at most a few are listed. Only the
+	// first of them has it; it is 0 in the others.
+	Alike int
 }
 
 // Field is a header field with its decoded value.
@@ -194,11 +196,13 @@ func (r *report) finish() []Finding {
 	for i := len(r.findings) - 1; i >= 0; i-- {
 		f := &r.findings[i]
 		k := kind{f.ID, f.Level}
-		f.Alike = r.counts[k]
-		if _, later := first[k]; !later && f.Alike > maxEach {
-			f.Message += fmt.Sprintf(" (and %d more)", f.Alike-maxEach)
+		if _, later := first[k]; !later && r.counts[k] > maxEach {
+			f.Message += fmt.Sprintf(" (and %d more)", r.counts[k]-maxEach)
 		}
 		first[k] = i
+	}
+	for k, i := range first {
+		r.findings[i].Alike = r.counts[k]
 	}
 	slices.SortStableFunc(r.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(first[kind{a.ID, a.Level}], first[kind{b.ID, b.Level}]))
@@ -208,10 +212,8 @@ func (r *report) finish() []Finding {
 
 // Count is how many findings there are, those included that are not listed.
 func Count(findings []Finding) (n int) {
-	for i, f := range findings {
-		if i == 0 || f.ID != findings[i-1].ID || f.Level != findings[i-1].Level {
-			n += f.Alike
-		}
+	for _, f := range findings {
+		n += f.Alike
 	}
 	return n
 }
