@@ -94,20 +94,17 @@ func (b *builder) alignBox(f *frame) {
 		return
 	}
 	around := &b.frames[len(b.frames)-2]
-	at, width := f.style.BoxAlign, width(&f.style)
-	switch {
+	isNarrow := false
+	switch width := width(&f.style); {
 	case width.Px > 0:
-		if room := b.room(around); width.Px < narrowBox*room {
-			one.Align = at
-		}
+		isNarrow = width.Px < narrowBox*b.room(around)
 	case width.Percent > 0:
-		if width.Percent < narrowBox*100 {
-			one.Align = at
-		}
+		isNarrow = width.Percent < narrowBox*100
 	case f.style.Display == css.Table: // as wide as its content
-		if room := b.room(around); short(one, narrowBox*room) {
-			one.Align = at
-		}
+		isNarrow = short(one, narrowBox*b.room(around))
+	}
+	if isNarrow {
+		one.Align = f.style.BoxAlign
 	}
 }
 
