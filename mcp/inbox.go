@@ -39,10 +39,11 @@ type listInboxesArgs struct {
 }
 
 func (t *tools) addInboxTools(s *sdk.Server) {
+	ttl := bound{"ttl", 60, 2_592_000}
 	add(s, sdk.Tool{
 		Name: "create_inbox", Description: "Create a temporary inbox.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)},
-	}, []string{"address", "id", "expires_in"}, t.createInbox, bound{"ttl", 60, 2_592_000})
+	}, []string{"address", "id", "expires_in"}, t.createInbox, ttl)
 	add(s, sdk.Tool{Name: "get_inbox", Description: "Tell when an inbox expires and how many messages it has."},
 		[]string{"address", "id", "expires_in", "messages"}, onInbox(t, t.getInbox))
 	add(s, sdk.Tool{Name: "list_inboxes", Description: "List the inboxes, newest first."},
@@ -54,7 +55,7 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 	add(s, sdk.Tool{
 		Name: "extend_inbox", Description: "Set when an inbox expires, from now.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)},
-	}, []string{"expires_in"}, onInbox(t, t.extendInbox), bound{"ttl", 60, 2_592_000})
+	}, []string{"expires_in"}, onInbox(t, t.extendInbox), ttl)
 }
 
 // inbox is an inbox as an agent needs it.
