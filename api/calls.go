@@ -118,8 +118,8 @@ func (c *Client) ExtendInbox(ctx context.Context, inboxID string, ttl time.Durat
 	return i, err
 }
 
-// extension makes a call that is an extension of the contract, and learns whether the service has it. To a
-// service without, what is missing may be not the inbox or message but the path: get tells.
+// extension makes a call that is an extension of the contract, and learns whether the service has it. One that
+// does not may answer 404 for the path, as for an inbox or message that does not exist: get tells which it is.
 func (c *Client) extension(ctx context.Context, k call, get func() error) (*answer, error) {
 	a, err := c.do(ctx, k)
 	e, refused := errors.AsType[*Error](err)

@@ -68,8 +68,8 @@
 //   - [Client.Raw]: a message as it was received
 //   - [Client.AttachmentContent]: the content of an attachment that did not
 //     come with the message
-//   - [Client.DeleteMessage] and [Client.EmptyInbox]: messages less
-//   - [Client.ExtendInbox]: more time, or less
+//   - [Client.DeleteMessage] and [Client.EmptyInbox]: one message is deleted, or all
+//   - [Client.ExtendInbox]: an inbox ends later, or sooner
 //
 // To test programs that use this package, see package api/apitest.
 package api

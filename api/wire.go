@@ -94,7 +94,7 @@ type wireInbox struct {
 	ETag         string   `json:"etag,omitempty"`
 }
 
-// MarshalJSON writes the fields of the contract.
+// MarshalJSON writes the fields of the contract, and etag where there is one.
 func (i Inbox) MarshalJSON() ([]byte, error) {
 	return marshal(wireInbox{i.ID, i.Email, wireTime(i.CreatedAt), wireTime(i.ExpiresAt),
 		wireInt(i.TTL), (*wireInt)(i.MessageCount), i.Status, i.ETag})

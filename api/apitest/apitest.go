@@ -348,7 +348,7 @@ func (s *Server) sleep(r *http.Request, d time.Duration) {
 	panic(http.ErrAbortHandler)
 }
 
-// route carries out a request, under the lock but while it waits.
+// route carries out a request, holding the lock except while it waits.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	handler, pattern := s.routes.Handler(r)
 	if pattern == "" {

@@ -74,9 +74,10 @@ func (e *InVainError) Unwrap() error { return e.Ended }
 // is there already or has yet to arrive.
 //
 // It follows the inbox as a [Watcher] does. Failures that may pass are waited out, and a message
-// that cannot be fetched is skipped until it can be. When ctx ends, the error wraps that of ctx,
-// with a [FailingError] if the service was failing then, and an [InVainError] if the inbox was listed. Errors that waiting does not cure are
-// returned at once: [ErrGone], [api.ErrUnauthorized], [api.ErrForbidden], [api.ErrNotFound].
+// that cannot be fetched is skipped until it can be. When ctx ends, the error wraps that of ctx, or a
+// [FailingError] if the service was failing then, and is an [InVainError] if the inbox was listed. Errors
+// that waiting does not cure are returned at once: [ErrGone], [api.ErrUnauthorized], [api.ErrForbidden],
+// [api.ErrNotFound].
 func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Match) (api.Message, error) {
 	w := New(c, Options{NoInboxes: true, InStep: true})
 	w.Add(inboxID)

@@ -216,7 +216,7 @@ func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 			n = *in.MessageCount
 		}
 		before := i.count
-		// As many as before may be others, which a long poll for the inbox tells itself.
+		// As many messages as before may still be different ones. A long poll for the inbox shows that by itself.
 		others := n == before && in.ETag != i.tag && i.tag != "" && !i.longPolled
 		i.count, i.tag, i.overtaken = n, in.ETag, i.request
 		switch {

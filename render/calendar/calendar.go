@@ -29,8 +29,8 @@ const (
 	maxLine = 1000      // bytes of one of its lines: longer ones are left out, such as HTML and files
 )
 
-// Block returns the block that says what a calendar file is about, with times in its zone and in that of
-// here. It is nil if there is no event in the file or it cannot be read.
+// Block returns the block that says what a calendar file is about, with times in its own zone and in the
+// zone of here. It is nil if there is no event in the file or it cannot be read.
 func Block(file []byte, here *time.Location) *doc.Block {
 	calendar, err := ical.NewDecoder(contentLines(file)).Decode()
 	if err != nil {
@@ -119,7 +119,7 @@ func (e event) what() (string, doc.Role) {
 	return "Event", doc.Accent
 }
 
-// people names those of a property, the first of them if they are many.
+// people names the people of a property, only the first of them if there are many.
 func (e event) people(property string) string {
 	var names []string
 	all := e.Props.Values(property)
@@ -132,7 +132,7 @@ func (e event) people(property string) string {
 	return strings.Join(names, "; ") // names have commas
 }
 
-// person is the name of who takes part, or else the address.
+// person is the name of a person, or else the address.
 func person(p ical.Prop) string {
 	address := p.Value
 	if scheme, rest, _ := strings.Cut(address, ":"); strings.EqualFold(scheme, "mailto") {
