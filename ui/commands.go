@@ -227,7 +227,7 @@ func (a *app) attachment(m *message.Message, i int) tea.Cmd {
 		{ID: "look", Title: "Look at it here"}, {ID: "open", Title: "Open it with the desktop's program"},
 		{ID: "save", Title: "Save it", Aside: host.ShortPath(a.host.Downloads)},
 	}
-	if !slices.Contains(opened, strings.ToLower(filepath.Ext(name))) {
+	if !slices.Contains(opened, strings.ToLower(filepath.Ext(m.FileName(i)))) {
 		choices[1].Reason = "A file of this kind might run: look at it here, or save it"
 	}
 	if !a.showsHere(m, i) {

@@ -99,6 +99,33 @@ func TestSavingWhereThereIsNoRawMessage(t *testing.T) {
 	})
 }
 
+// A name decides by what it is saved as: a leading dot goes, and the type gives the extension that is then missing.
+func TestWhatMightRunIsNotOpened(t *testing.T) {
+	for _, c := range []struct {
+		name, kind string
+		opens      bool
+	}{
+		{"report.pdf", "application/pdf", true},
+		{"report", "application/pdf", true},
+		{".pdf", "text/html", false},
+		{"~.PDF", "text/html", false},
+		{"report.html", "application/pdf", false},
+		{"report", "application/octet-stream", false},
+	} {
+		play(t, with(func(h *harness) {
+			in := h.inboxNamed("ada", time.Hour)
+			h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "File", Text: "Here", Attachments: []api.Attachment{
+				{Filename: c.name, ContentType: c.kind, Content: []byte("x"), Size: 1},
+			}})
+		}), func(h *harness) {
+			h.press("enter", "a", "open", "enter")
+			if opens := len(h.opened) == 1; opens != c.opens || h.shows("A file of this kind might run") == opens {
+				t.Errorf("%s of type %s: opened %q", c.name, c.kind, h.opened)
+			}
+		})
+	}
+}
+
 func TestALateAnswerIsDropped(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: someMail}, func(h *harness) {
 		h.app.store.Opened = store.Cache{}

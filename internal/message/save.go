@@ -91,15 +91,20 @@ func (m *Message) Files() []int {
 	return files
 }
 
-// SaveAttachment writes the content of attachment i into dir. Without an extension of its own, its
-// name gets that of its content type.
+// SaveAttachment writes the content of attachment i into dir.
 func (m *Message) SaveAttachment(dir string, i int, content []byte) (Saved, error) {
+	return writeNew(dir, m.FileName(i), content)
+}
+
+// FileName is what attachment i is saved as, unless a file has that name already. Without an extension of its own, its
+// name gets that of its content type.
+func (m *Message) FileName(i int) string {
 	a := m.Attachments[i]
 	name := fileName(a.Filename, fmt.Sprintf("attachment-%d", i+1))
 	if filepath.Ext(name) == "" {
 		name += extension(a.ContentType)
 	}
-	return writeNew(dir, name, content)
+	return name
 }
 
 // extensions are those of common content types, for which systems list several or none.
