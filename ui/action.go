@@ -168,7 +168,7 @@ func (t table) hints(p theme.Pane, room int) []hint {
 	}
 	for _, taken := range []bool{true, false} {
 		for _, c := range t.actions {
-			if c.Hint != "" && c != help && c.key() != "" && c.Where.has(p) && t.shares(c, p) == taken && t.keyReason(c, p) == "" {
+			if c.Hint != "" && c != help && c.key() != "" && c.Where.has(p) && t.shares(c, p) == taken && t.works(c, p) {
 				add(c, left)
 			}
 		}
@@ -179,12 +179,9 @@ func (t table) hints(p theme.Pane, room int) []hint {
 	return hints
 }
 
-// keyReason is why the key of an action does nothing, or something else.
-func (t table) keyReason(c *action, p theme.Pane) string {
-	if other := t.lookup(c.Keys[0], p); other != c {
-		return c.key() + " is the key for: " + other.Title
-	}
-	return t.reason(c)
+// works reports whether the key of an action does it in a pane now.
+func (t table) works(c *action, p theme.Pane) bool {
+	return t.lookup(c.Keys[0], p) == c && t.reason(c) == ""
 }
 
 // helpTitles are the titles of the help, by the pane that has focus.
