@@ -222,21 +222,20 @@ func attachmentName(m *message.Message, i int) string {
 
 // attachment lists what can be done with an attachment. What a program may run instead of showing it is not opened.
 func (a *app) attachment(m *message.Message, i int) tea.Cmd {
-	name := attachmentName(m, i)
-	choices := []dialog.Choice{
-		{ID: "look", Title: "Look at it here"}, {ID: "open", Title: "Open it with the desktop's program"},
-		{ID: "save", Title: "Save it", Aside: host.ShortPath(a.host.Downloads)},
-	}
+	name, refused := attachmentName(m, i), ""
 	if !slices.Contains(opened, strings.ToLower(filepath.Ext(m.FileName(i)))) {
-		choices[1].Reason = "A file of this kind might run: look at it here, or save it"
+		refused = "A file of this kind might run: save it instead"
 	}
-	if !a.showsHere(m, i) {
-		choices = choices[1:]
+	var choices []dialog.Choice
+	if a.showsHere(m, i) {
+		choices = append(choices, dialog.Choice{ID: "look", Title: "Look at it here"})
 	}
+	choices = append(choices, dialog.Choice{ID: "open", Title: "Open it with the desktop's program", Reason: refused},
+		dialog.Choice{ID: "save", Title: "Save it", Aside: host.ShortPath(a.host.Downloads)})
 	return a.show(dialog.NewMenu(dialog.Menu{Title: name, Choices: choices, Then: func(id string) tea.Cmd {
-		switch n := slices.IndexFunc(choices, func(c dialog.Choice) bool { return c.ID == id }); {
-		case choices[n].Reason != "":
-			a.note(choices[n].Reason)
+		switch {
+		case id == "open" && refused != "":
+			a.note(refused)
 			return nil
 		case id == "look":
 			return a.lookAt(m, i)
