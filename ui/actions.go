@@ -86,7 +86,7 @@ func actions(commands []config.Command) []*action {
 		{ID: "back", Title: "Back", Group: navigation, Keys: []string{"esc"}, Where: anywhere, Run: just((*app).back)},
 		{ID: "unread-next", Title: "Go to the newest unread message", Hint: "unread", Group: navigation, Keys: []string{"."}, Where: anywhere,
 			Why: func(a *app) string {
-				if a.newestUnread() == nil {
+				if a.store.Unread() == 0 {
 					return "No message is unread"
 				}
 				return ""

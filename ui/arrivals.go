@@ -32,8 +32,8 @@ func (a *app) apply(events []watch.Event) tea.Cmd {
 		a.messages.Stay()
 	}
 	a.updateLists()
-	if m := a.newestUnread(); m != nil && !a.touched { // nobody has chosen an inbox yet
-		a.goTo(m)
+	if !a.touched && a.store.Unread() > 0 { // nobody has chosen an inbox yet
+		a.goTo(a.newestUnread())
 	}
 	if len(mail) > 0 {
 		cmds = append(cmds, a.arrived(mail))
