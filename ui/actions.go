@@ -90,7 +90,7 @@ func actions(commands []config.Command) []*action {
 					return "No message is unread"
 				}
 				return ""
-			}, Run: (*app).goToUnread},
+			}, Run: just((*app).goToUnread)},
 		{ID: "filter", Title: "Filter the rows as you type", Hint: "filter", Group: navigation, Keys: []string{"/"}, Where: inLists,
 			Run: just(func(a *app) { a.pane().StartTyping() })},
 		{ID: "search-all", Title: "Search all messages", Hint: "search all", Group: navigation, Keys: []string{"ctrl+f"}, Where: anywhere, Why: (*app).needMessages,
@@ -254,7 +254,7 @@ func (a *app) needLive() string {
 	return ""
 }
 
-// needService, and an inbox that is not gone, so that the service can change it.
+// needChangeable needs an inbox that is not gone, and a service that is not known to lack the change.
 func (a *app) needChangeable(cannot func(*api.Client) bool, lacking string) string {
 	switch reason := a.needService(); {
 	case reason != "":

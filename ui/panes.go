@@ -200,10 +200,10 @@ func (a *app) click(m tea.MouseClickMsg) tea.Cmd {
 
 // paneRight moves the focus to the right, as far as there is a pane.
 func (a *app) paneRight() tea.Cmd {
-	switch {
-	case a.focus == theme.Inboxes:
+	switch a.focus {
+	case theme.Inboxes:
 		a.focus = theme.Messages
-	case a.focus == theme.Messages:
+	case theme.Messages:
 		return a.enter()
 	}
 	return nil
@@ -313,7 +313,7 @@ func (a *app) newestUnread() *store.Message {
 }
 
 // goToUnread opens the newest unread message of all inboxes.
-func (a *app) goToUnread() tea.Cmd {
+func (a *app) goToUnread() {
 	a.messages.Filter.Clear()
 	a.messages.Refresh()
 	a.goTo(a.newestUnread())
@@ -322,7 +322,6 @@ func (a *app) goToUnread() tea.Cmd {
 		a.focus = theme.Reader
 	}
 	a.markRead()
-	return nil
 }
 
 // updateLists updates both lists from the store. No cursor moves.
