@@ -110,14 +110,7 @@ func TestAMissingKeyIsAskedFor(t *testing.T) {
 func TestAProfileWithoutAKeyOpensOnTheFormThatAsksForIt(t *testing.T) {
 	set := with(ada)
 	set.profiles = []session.Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
-	first := true
-	set.connect = func(h *harness) (*session.Service, error) {
-		if first {
-			first = false
-			return h.connection(), nil
-		}
-		return nil, keys.ErrNone
-	}
+	set.connect = onlyOnce(func() error { return keys.ErrNone })
 	play(t, set, func(h *harness) {
 		h.press("P", "work", "enter")
 		h.see("╭ Connect to a service", "> https://work.example", "┃ API key", "> work", "! no API key")

@@ -158,6 +158,18 @@ func (h *harness) connection() *session.Service {
 	}
 }
 
+// onlyOnce connects as usual the first time, and from then on fails as again does.
+func onlyOnce(again func() error) func(*harness) (*session.Service, error) {
+	first := true
+	return func(h *harness) (*session.Service, error) {
+		if first {
+			first = false
+			return h.connection(), nil
+		}
+		return nil, again()
+	}
+}
+
 func (h *harness) leave() {
 	h.server.Close()
 	h.cancel()

@@ -322,15 +322,10 @@ func TestWhatAConnectionCutShortIsSaid(t *testing.T) {
 func TestAConnectionThatFailsIsSaid(t *testing.T) {
 	set := with(ada)
 	set.profiles = []session.Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
-	first := true
-	set.connect = func(h *harness) (*session.Service, error) {
-		if first {
-			first = false
-			return h.connection(), nil
-		}
+	set.connect = onlyOnce(func() error {
 		time.Sleep(time.Second)
-		return nil, errors.New("work.example: no such host")
-	}
+		return errors.New("work.example: no such host")
+	})
 	play(t, set, func(h *harness) {
 		h.press("P", "work", "enter")
 		h.see("connecting to work…")
