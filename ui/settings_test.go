@@ -31,22 +31,10 @@ func TestTheChosenThemeIsKept(t *testing.T) {
 		if got := newSettings(config.UI{Theme: c.after}, path).Theme; got != c.want {
 			t.Errorf("%s: the next run has %q, want %q", c.name, got, c.want)
 		}
-	}
-}
-
-func TestTheThemeIsSavedAtTheEnd(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "theme.toml")
-	s := newSettings(config.UI{}, path)
-	s.nextTheme("mayfly")
-	if err := s.save(); err != nil {
-		t.Fatal(err)
-	}
-	if got := newSettings(config.UI{}, path).Theme; got != s.Theme {
-		t.Errorf("kept %q, want %q", got, s.Theme)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("the file: %v, %v", info, err)
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("the file: %v, %v", info, err)
+		}
 	}
 }
 
