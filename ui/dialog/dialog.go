@@ -57,8 +57,12 @@ func (b *box) Update(msg tea.Msg) Result {
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
 		return b.click(msg)
-	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseWheelMsg, Answered:
+	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseWheelMsg:
 		return b.body.Update(msg)
+	case Answered:
+		if f, ok := b.body.(*form); ok {
+			return f.answer(msg)
+		}
 	}
 	return Result{}
 }

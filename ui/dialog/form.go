@@ -69,11 +69,6 @@ const (
 )
 
 func (f *form) Update(msg tea.Msg) Result {
-	if answer, ok := msg.(Answered); ok {
-		done := f.waiting && answer.Err == ""
-		f.waiting, f.Failed = false, answer.Err
-		return Result{Close: done}
-	}
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		switch KeyName(k) {
 		case "esc":
@@ -112,6 +107,15 @@ func (f *form) enter() Result {
 	}
 	f.waiting, f.Failed = f.Asks, ""
 	return Result{Close: !f.Asks, Do: func() tea.Cmd { return f.Then(values) }}
+}
+
+// answer ends the waiting.
+func (f *form) answer(a Answered) Result {
+	if !f.waiting {
+		return Result{}
+	}
+	f.waiting, f.Failed = false, a.Err
+	return Result{Close: a.Err == ""}
 }
 
 func (f *form) focus(n int) {

@@ -98,6 +98,8 @@ func TestAFormThatAsksStaysUntilItIsAnswered(t *testing.T) {
 		for _, size := range [][2]int{{80, 24}, {40, 12}, {40, 8}} {
 			s := open(t, NewForm(Form{Title: "New inbox", Asks: true, Fields: fields, Then: func(v []string) tea.Cmd { return says(v[0]) }}), size[0], size[1])
 			s.send(Answered{}) // of another
+			s.send(Answered{Err: "the label is taken"})
+			s.draw().DontSee("taken")
 			if r := s.press("enter"); r.Close || outcome(r) != "ada" {
 				t.Errorf("enter led to %+v", r)
 			}

@@ -106,7 +106,8 @@ func TestTheHitIsShownAndOpened(t *testing.T) {
 	if !slices.Equal(shown, []string{st.Keys(store.All)[0], "needle", "needle"}) {
 		t.Errorf("enter shows %q", shown)
 	}
-	s.Open()
+	s.Open().Update(dialog.Answered{Err: "the username ada is taken"}) // by a form that was left
+	uitest.DrawDialog(t, s.Dialog, 80, 24).See("› needle", "1 found")
 	s.press("zz")
 	uitest.DrawDialog(t, s.Dialog, 80, 24).See("› zz", "0 found   enter opens   ↑↓ move   esc back")
 	s.Open()
