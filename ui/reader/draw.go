@@ -172,7 +172,7 @@ func (p *Pane) lead() string {
 	if p.Rect.H >= roomyHead || !f.Any() {
 		return ""
 	}
-	text := th.Link.On("↗ " + f.Link.Text)
+	text := th.Link.On("↗ " + th.StableWidth(f.Link.Text))
 	if f.Code != "" {
 		text = th.Code.On(f.Code)
 	}

@@ -396,6 +396,12 @@ func TestASubjectIsCutOffNowhereWhereRunesAreCounted(t *testing.T) {
 	}
 }
 
+func TestTheLinkInTheTitleIsAsWideWhereRunesAreCounted(t *testing.T) {
+	s := open(t, 40, 10, welcome)
+	s.Message.Findings = &store.Findings{Link: render.Link{URL: "https://x.example/", Text: "Join " + uitest.Joined}}
+	uitest.Draw(t, s.Draw(true, start)[:1], 40).See("↗ Join", "· Confirm your")
+}
+
 // hay holds a needle in paragraphs 30 and 61.
 var hay = api.Message{ID: "1", Subject: "Hay", Text: strings.Repeat("Nothing here.\n\n", 30) + "The needle is here.\n\n" + strings.Repeat("Nor here.\n\n", 30) + "Another NEEDLE.\n"}
 
