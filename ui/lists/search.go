@@ -264,12 +264,13 @@ func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 		room /= 2
 	}
 	from := th.StableWidth(m.Sender)
-	sender := s.spans(th, from, th.Text)
+	var inbox []span
 	if i := s.store.Inboxes[m.InboxID]; i != nil {
 		from = beside(from, " · "+th.StableWidth(i.Name()), room)
-		sender = append(s.spans(th, from, th.Text), span{Text: " · ", Style: th.Dim})
-		sender = append(sender, s.spans(th, theme.CutMiddle(i.Name(), room-3-theme.Width(from)), th.Dim)...)
+		inbox = append(inbox, span{Text: " · ", Style: th.Dim})
+		inbox = append(inbox, s.spans(th, theme.CutMiddle(i.Name(), room-3-theme.Width(from)), th.Dim)...)
 	}
+	sender := append(s.spans(th, from, th.Text), inbox...)
 	subject, excerpt := m.Subject, s.excerpt(m)
 	if excerpt != "" {
 		subject = theme.Cut(th.StableWidth(subject), max(12, w*2/5))
