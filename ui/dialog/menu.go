@@ -59,13 +59,8 @@ func (m *menu) narrow() {
 	m.list = List{}
 	var ids, blocked []string
 	text := m.line.Value()
-	if text == "" {
-		for _, c := range m.Choices {
-			ids = append(ids, c.ID)
-		}
-	}
 	for _, c := range m.Choices {
-		if text != "" && slices.Contains(strings.Fields(c.Aside), text) {
+		if text == "" || slices.Contains(strings.Fields(c.Aside), text) {
 			ids = append(ids, c.ID)
 		}
 	}
