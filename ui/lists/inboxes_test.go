@@ -47,9 +47,6 @@ func (s *inboxScene) put(id, domain string) *store.Inbox {
 func (s *inboxScene) mail(id string, old, unread int) {
 	var list []api.Summary
 	if old > 0 {
-		if s.store.Seen == nil {
-			s.store.Seen = map[string]registry.Seen{}
-		}
 		s.store.Seen[id] = registry.Seen{Until: start}
 	}
 	for n := range old + unread {
