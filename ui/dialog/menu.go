@@ -35,6 +35,7 @@ func NewMenu(m Menu) Dialog {
 		if c.Group != group {
 			o.heads[c.ID], group = true, c.Group
 		}
+		c.Title, c.Aside = theme.StableWidth(c.Title), theme.StableWidth(c.Aside)
 		o.byID[c.ID], o.titles = c, append(o.titles, c.Title)
 	}
 	o.narrow()

@@ -284,6 +284,8 @@ func TestAMenu(t *testing.T) {
 	s.press("down", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
 	s.see("▌ Action 39")
 	s.draw().DontSee("Action 0")
+	s = open(t, NewMenu(Menu{Title: "Attachments", Choices: []Choice{{ID: "0", Title: uitest.Joined + " photo.jpg", Aside: "120.4 kB"}}}), 40, 12)
+	s.see("photo.jpg            120.4 kB │")
 }
 
 func TestAMenuByGroup(t *testing.T) {
