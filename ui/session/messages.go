@@ -339,7 +339,8 @@ func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.
 	})
 }
 
-// giveWay waits until a request in the background may be made, and while the budget is tight twice as long.
+// giveWay waits until a request in the background may be made. While the budget is tight, it leaves the watcher half
+// of those.
 func (s *Session) giveWay(ctx context.Context) {
 	budget := s.Client.Budget()
 	perMinute, wait := budget.Background()

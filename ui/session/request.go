@@ -75,7 +75,7 @@ func (s *Session) Forget(id string) tea.Cmd {
 	}
 }
 
-// Deleted is the outcome of deleting one of several inboxes or messages, or of emptying one of several inboxes.
+// Deleted is the outcome of deleting one of several inboxes or messages, or of emptying an inbox.
 type Deleted struct {
 	origin
 	ID     string   // of the inbox
@@ -222,7 +222,7 @@ type Answer struct {
 	Msg  tea.Msg
 }
 
-// Err is why a request failed, nil if it did not.
+// Err is why a request that a form waits for has failed, nil if it has not.
 func (a Answer) Err() error {
 	switch m := a.Msg.(type) {
 	case Created:

@@ -243,7 +243,7 @@ func (s *Session) request(limit time.Duration, do func(ctx context.Context) tea.
 // makingTimeout bounds the wait at exit for sessions that are still connecting.
 const makingTimeout = 2 * time.Second
 
-// sessions owns every session, also those that finish connecting after the application has quit.
+// sessions owns every session, including those that finish connecting after the application has quit.
 type sessions struct {
 	making sync.WaitGroup
 	mu     sync.Mutex

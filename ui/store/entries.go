@@ -96,8 +96,8 @@ func newestFirst(x, y *Message) int {
 }
 
 // Before returns the last message before m of the same sender and kind, in any inbox that is not gone; nil if
-// there is none. Of one kind are subjects with the same words, not counting numbers, codes and addresses, or
-// else the last that shares at least half of them.
+// there is none. Messages are of one kind if their subjects have the same words, not counting numbers, codes
+// and addresses. Without such a message it is the last of the sender that shares at least half of the words.
 func (s *Store) Before(m *Message) *Message {
 	var similar *Message
 	words := subjectWords(m.Subject)
