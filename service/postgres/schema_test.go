@@ -99,8 +99,8 @@ func TestSchemaIsMadeOnce(t *testing.T) {
 func TestAnotherSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	for what, sql := range map[string]string{
-		"a newer version":   schemaSQL + "INSERT INTO schema_version VALUES (3, false)",
-		"made for Citus":    schemaSQL + "INSERT INTO schema_version VALUES (2, true)",
+		"a newer version":   schemaSQL + fmt.Sprintf("INSERT INTO schema_version VALUES (%d, false)", schemaVersion+1),
+		"made for Citus":    schemaSQL + fmt.Sprintf("INSERT INTO schema_version VALUES (%d, true)", schemaVersion),
 		"an older version":  "CREATE TABLE schema_steps (step integer PRIMARY KEY); CREATE TABLE inboxes (id text PRIMARY KEY)",
 		"another program's": "CREATE TABLE keys (id text)",
 	} {
