@@ -251,7 +251,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	var deleted int64
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
 		b.Queue(lockOwner, keyID, newVersion())
-		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, messages)
+		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, last)
 			SELECT key_id, id, slot, last FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
 		b.Queue("DELETE FROM inboxes WHERE key_id = $1 AND id = $2", keyID, id).Exec(func(done pgconn.CommandTag) error {
 			deleted = done.RowsAffected()

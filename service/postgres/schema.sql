@@ -76,12 +76,12 @@ CREATE TABLE slots (
     ends_at timestamptz NOT NULL
 );
 
--- Deleted inboxes whose messages are still to be removed, up to a sequence number.
+-- Deleted inboxes whose messages are still to be removed, and the sequence number of the last one.
 CREATE TABLE deleted (
     key_id   text NOT NULL,
     inbox_id text NOT NULL,
     slot     integer NOT NULL,
-    messages bigint NOT NULL,
+    last     bigint NOT NULL,
     PRIMARY KEY (key_id, inbox_id)
 );
 

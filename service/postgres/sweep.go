@@ -133,7 +133,7 @@ const removeBatch = 1000
 // removeDeleted removes the messages of deleted inboxes, batch by batch.
 func (s *Store) removeDeleted(ctx context.Context) error {
 	for {
-		list, err := query(ctx, s.pool, pgx.RowToStructByPos[leftOver], "SELECT key_id, inbox_id, slot, messages FROM deleted LIMIT 100")
+		list, err := query(ctx, s.pool, pgx.RowToStructByPos[leftOver], "SELECT key_id, inbox_id, slot, last FROM deleted LIMIT 100")
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -149,11 +149,11 @@ func (s *Store) removeDeleted(ctx context.Context) error {
 type leftOver struct {
 	KeyID, InboxID string
 	Slot           slot
-	Messages       int64
+	Last           int64 // the sequence number of the newest
 }
 
 func (s *Store) removeMessages(ctx context.Context, l leftOver) error {
-	for removed := int64(0); removed < l.Messages; removed += removeBatch {
+	for removed := int64(0); removed < l.Last; removed += removeBatch {
 		err := s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
 			for _, table := range partitioned {
 				b.Queue(fmt.Sprintf("DELETE FROM %s WHERE key_id = $1 AND inbox_id = $2 AND slot = %d AND seq > $3 AND seq <= $4", table, l.Slot),
