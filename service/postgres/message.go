@@ -111,7 +111,8 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 // DeleteMessages implements service.Store.
 func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID string) error {
 	seq, ok := service.MessageSeq(messageID)
-	first, last := int64(min(seq, math.MaxInt64)), int64(min(seq, math.MaxInt64))
+	first := int64(min(seq, math.MaxInt64))
+	last := first
 	if messageID == "" {
 		last = math.MaxInt64
 	} else if !ok || !isName(messageID) {

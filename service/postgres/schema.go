@@ -243,8 +243,8 @@ func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time
 	}
 	slots, err := query(ctx, s.pool, pgx.RowTo[slot], "SELECT slot FROM slots WHERE ends_at <= $1 ORDER BY ends_at", over)
 	for _, n := range slots {
-		kept, err2 := s.putOff(ctx, conn, n)
-		if err = err2; err == nil && !kept {
+		var kept bool
+		if kept, err = s.putOff(ctx, conn, n); err == nil && !kept {
 			s.slots.Delete(n)
 			err = s.dropSlot(ctx, conn, n)
 		}

@@ -207,8 +207,9 @@ func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) e
 				}
 				continue
 			}
+			insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(t.columns, ", "), t.values)
 			for _, row := range t.rows {
-				b.Queue(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(t.columns, ", "), t.values), row...)
+				b.Queue(insert, row...)
 			}
 		}
 	}
