@@ -94,27 +94,33 @@ func (c *conn) ok([]string) error {
 	return nil
 }
 
-// quit removes the messages that are marked, as one request of the key, and ends the session.
+// quit removes the messages that are marked, and ends the session.
 func (c *conn) quit([]string) error {
-	admitted := false
+	if err := c.removeMarked(); err != nil {
+		return cmp.Or(c.fail(err), errQuit)
+	}
+	c.reply("+OK Bye")
+	return errQuit
+}
+
+// removeMarked removes the messages that are marked, as one request of the key.
+func (c *conn) removeMarked() error {
+	if !slices.ContainsFunc(c.messages, func(m message) bool { return m.deleted }) {
+		return nil
+	}
+	if _, err := c.admit(); err != nil {
+		return err
+	}
 	for _, m := range c.messages {
 		if !m.deleted {
 			continue
 		}
-		var err error
-		if !admitted {
-			_, err = c.admit()
-			admitted = true
-		}
-		if err == nil {
-			err = c.server.service.DeleteMessages(c.server.sessions.Context(), c.key, c.inboxID, m.id)
-		}
-		if err != nil && service.ErrorCode(err) != service.NotFound {
-			return cmp.Or(c.fail(err), errQuit)
+		err := c.server.service.DeleteMessages(c.server.sessions.Context(), c.key, c.inboxID, m.id)
+		if err != nil && service.ErrorCode(err) != service.NotFound { // another client may have been faster
+			return err
 		}
 	}
-	c.reply("+OK Bye")
-	return errQuit
+	return nil
 }
 
 func (c *conn) rset([]string) error {

@@ -2,8 +2,8 @@
 // 1939, with CAPA, PIPELINING, RESP-CODES, AUTH-RESP-CODE, TOP, UIDL and STLS). The user is the address
 // of an inbox, the password an API key that owns it.
 //
-// A login, each message that is sent, and the removal of those that were marked by DELE count as a request
-// of the key each, which is checked anew. Whether an address has an inbox is told only to its key.
+// Each login, each message that is sent, and the removal at QUIT of all that DELE marked count as one request
+// of the key, which is checked anew. Whether an address has an inbox is told only to its key.
 //
 // A message is sent byte for byte as it was received, so that its size is what the store knows without
 // reading it. Only one that does not end with CRLF gets that in addition. Lines that begin with a dot
