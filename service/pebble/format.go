@@ -46,7 +46,7 @@ const (
 // isName reports whether s can be part of a key of the database. Nothing else was ever stored.
 func isName(s string) bool { return s != "" && len(s) <= 512 && strings.IndexByte(s, 0) < 0 }
 
-func prefixed(prefix byte, s string) []byte { return append([]byte{prefix}, s...) }
+func prefixed[S string | []byte](prefix byte, s S) []byte { return append([]byte{prefix}, s...) }
 
 func hashKey(hash [32]byte) []byte { return append([]byte{hashPrefix}, hash[:]...) }
 

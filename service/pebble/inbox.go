@@ -28,8 +28,8 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	})
 }
 
-// free returns ErrTaken if the address of an inbox has one or is another key's, or if no key ever had it and
-// without some of its tags it is another key's.
+// free returns ErrTaken if an inbox has the address of a new one, or another key ever had it, or, if no key
+// ever had it, another key's address is the same without some of its tags.
 func (g *group) free(in service.Inbox) error {
 	for i, a := range append([]string{in.Address}, service.Untagged(in.Address)...) {
 		owner, err := g.address(a)
@@ -267,11 +267,11 @@ type keyRange struct{ start, end []byte }
 // partitions returns where the messages of all inboxes in a range of the expiry index are, but for those
 // whose expiry was changed.
 func (s *Store) partitions(ctx context.Context, start, end []byte) ([]keyRange, error) {
-	prefixed := func(prefix byte, key []byte) []byte { return append([]byte{prefix}, key[1:]...) }
+	start, end = start[1:], end[1:] // without the prefix of the index
 	var list []keyRange
 	next := prefixed(messagePrefix, start)
 	err := s.scan(ctx, prefixed(movedPrefix, start), prefixed(movedPrefix, end), func(key, _ []byte) (bool, error) {
-		messages := prefixed(messagePrefix, key)
+		messages := prefixed(messagePrefix, key[1:])
 		list = append(list, keyRange{next, messages})
 		next = after(messages)
 		return true, nil
