@@ -91,9 +91,9 @@ func checkEncoding(conn *pgxpool.Conn) error {
 	}
 }
 
-// slot is a partition of the messages by when their inboxes expire: in the same hour, or, for
-// inboxes that live longer than maxHourly, on the same day. It is the number of hours since 1970,
-// or minus the number of days. When a slot is over, its tables are dropped.
+// slot is a partition of the messages by when their inboxes were to expire at first: in the same hour,
+// or, for inboxes that live longer than maxHourly, on the same day. It is the number of hours since
+// 1970, or minus the number of days. When a slot is over and has no inbox left, its tables are dropped.
 type slot int32
 
 // maxHourly is the longest lifetime of inboxes in slots of an hour.
@@ -111,7 +111,7 @@ func slotOf(in service.Inbox) slot {
 	return slot(-seconds / (24 * 3600))
 }
 
-// ends returns the instant at which the last inbox in it has expired.
+// ends returns the instant at which the last inbox in it has expired, unless one is extended, see putOff.
 func (s slot) ends() time.Time {
 	if s >= 0 {
 		return time.Unix((int64(s)+1)*3600, 0).UTC()

@@ -19,8 +19,9 @@
 // that transactions cannot deadlock. A SELECT … FOR UPDATE is not enough on a cluster: mail is lost when
 // Citus moves the key at that moment.
 //
-// Messages are partitioned by slots: ranges of time in which their inboxes expire. When a slot is
-// over, its tables are dropped, which costs next to nothing compared with deleting rows.
+// Messages are partitioned by slots: ranges of time in which their inboxes expire, unless those are
+// extended later. When a slot is over and has no inbox left, its tables are dropped, which costs next to
+// nothing compared with deleting rows.
 package postgres
 
 import (
