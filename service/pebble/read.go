@@ -181,8 +181,8 @@ func text(err error) string {
 // Largest numbers of entries of a cache.
 const (
 	cacheSize = 16 << 10
-	// inboxCacheSize is for what every mail needs: inboxes, which take 360 bytes each with their
-	// addresses.
+	// inboxCacheSize is for what every mail needs: inboxes, which take 512 bytes each with their
+	// addresses when there are so many.
 	inboxCacheSize = 128 << 10
 )
 
