@@ -260,7 +260,7 @@ func (s *Server) health(w *response, r *http.Request) error {
 func (s *Server) ready(w *response, r *http.Request) error {
 	err := s.service.Ready(r.Context())
 	if s.draining.Err() != nil {
-		err = service.Errorf(service.Unavailable, "The service is stopping")
+		err = service.ErrClosed
 	}
 	if err == nil {
 		return w.sendJSON(http.StatusOK, status{"ok"})
