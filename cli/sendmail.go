@@ -141,7 +141,7 @@ func (m *mailing) complete(user string) {
 			m.to = append(m.to, addresses(f.Value)...)
 		}
 		if m.fromHeader && name == "bcc" {
-			m.text = strings.Replace(m.text, f.Raw+"\r\n", "", 1)
+			m.text = strings.Replace("\r\n"+m.text, "\r\n"+f.Raw+"\r\n", "\r\n", 1)[2:] // not the end of X-Bcc
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(added)) {

@@ -28,6 +28,8 @@ func TestSendmail(t *testing.T) {
 		"a body alone":     {"-rada@acme.example a5@acme.example", "hello\n", "a5@acme.example", "Message-ID: <ID>\r\nFrom: <ada@acme.example>\r\nDate: <DATE>\r\n\r\nhello\r\n"},
 		"as cron":          {"-FCronDaemon -i -B8BITMIME -oem root", "To: root\nSubject: Cron\n\nx\n", "root@" + host, "Message-ID: <ID>\r\nFrom: \"CronDaemon\" <ada@" + host + ">\r\nDate: <DATE>\r\nTo: root\r\nSubject: Cron\r\n\r\nx\r\n"},
 		"blind copies":     {"-ti", header + "To: \"Doe, Jane\" <a6@acme.example>,\n b6@acme.example\nbcc: c6@acme.example,\n\te6@acme.example\nCc: d6@acme.example\n\nx\n", "c6@acme.example", sent + "To: \"Doe, Jane\" <a6@acme.example>,\r\n b6@acme.example\r\nCc: d6@acme.example\r\n\r\nx\r\n"},
+		"a blind X-Bcc":    {"-t", header + "X-Bcc: f6@acme.example\nSubject: x\nBcc: f6@acme.example\n\nx\n", "f6@acme.example", sent + "X-Bcc: f6@acme.example\r\nSubject: x\r\n\r\nx\r\n"},
+		"Bcc comes first":  {"-t", "Bcc: g6@acme.example\n" + header + "\nx\n", "g6@acme.example", sent + "\r\nx\r\n"},
 		"the second of To": {"-t -i -fbounce@acme.example", header + "To: A <a7@acme.example>, b7@acme.example\n\nx\n", "b7@acme.example", sent + "To: A <a7@acme.example>, b7@acme.example\r\n\r\nx\r\n"},
 		"ends of flags":    {"-t -- e8@acme.example", header + "\nx\n", "e8@acme.example", sent + "\r\nx\r\n"},
 		"ignored":          {"-N never -V id -O DeliveryMode=b -R hdrs -v -G -U a9@acme.example", header + "\nx\n", "a9@acme.example", sent + "\r\nx\r\n"},
