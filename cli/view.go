@@ -142,17 +142,19 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 	return show(w, m, view, render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)})
 }
 
-var failLevels = []string{check.Error.String(), check.Warning.String()}
-
 func (f *viewFlags) failOnFlag(cmd *cobra.Command) {
-	choiceFlag(cmd, cmd.Flags(), &f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error or warning", failLevels...)
+	choiceFlag(cmd, cmd.Flags(), &f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error or warning",
+		check.Error.String(), check.Warning.String())
 }
 
 // verdict is the error for a message in which the checks found what --fail-on does not let pass.
 func (f *viewFlags) verdict(m *message.Message) error {
+	if f.failOn == "" {
+		return nil
+	}
 	var failed []string
 	for _, found := range m.Mail().Checks() {
-		if level := found.Level.String(); f.failOn != "" && slices.Contains(failLevels, level) && (level == f.failOn || found.Level == check.Error) {
+		if found.Level == check.Error || found.Level.String() == f.failOn {
 			failed = append(failed, found.ID)
 		}
 	}
