@@ -152,17 +152,17 @@ func (f *viewFlags) verdict(m *message.Message) error {
 	if f.failOn == "" {
 		return nil
 	}
-	var failed []string
+	var failed []check.Finding
+	var ids []string
 	for _, found := range m.Mail().Checks() {
 		if found.Level == check.Error || found.Level.String() == f.failOn {
-			failed = append(failed, found.ID)
+			failed, ids = append(failed, found), append(ids, found.ID)
 		}
 	}
 	if failed == nil {
 		return nil
 	}
-	n := len(failed)
-	return fmt.Errorf("%s: %s found: %s", m.ID, english.Plural(n, "fault", ""), strings.Join(slices.Compact(failed), ", "))
+	return fmt.Errorf("%s: %s found: %s", m.ID, english.Plural(check.Count(failed), "fault", ""), strings.Join(slices.Compact(ids), ", "))
 }
 
 var imageProtocols = map[string]image.Protocol{

@@ -83,7 +83,7 @@ func TestWidthZeroWrapsNothing(t *testing.T) {
 
 func TestFailOnAndIgnoredChecks(t *testing.T) {
 	const body = `<p>Hello there <a href="http://localhost:3000/x">x</a> <a href="#">y</a> <a href="http://acme.example/">z</a></p>`
-	path := filepath.Join(files(t, map[string]string{"a.html": body, "b.html": "<p>Hello</p>"}), "a.html")
+	path := filepath.Join(files(t, map[string]string{"a.html": body, "b.html": "<p>Hello</p>", "c.html": `<p>Hello <a href="/` + strings.Join(strings.Split("abcdefg", ""), `">x</a> <a href="/`) + `">x</a></p>`}), "a.html")
 	s := newHarness(t, apitest.Options{})
 	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Links", Text: "Hello there x y z", HTML: body})
 	for _, c := range []struct {
@@ -100,6 +100,7 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 		{`"link-empty", "link-private", "link-http"`, "preview --json --fail-on warning " + path, 0, "", "preheader-missing"},
 		{"", "preview --fail-on error " + path, statusError, "a.html: 2 faults found: link-private, link-empty\n", ""},
 		{"", "preview --fail-on error " + strings.ReplaceAll(path, "a.html", "b.html"), 0, "", ""},
+		{"", "preview --fail-on error " + strings.ReplaceAll(path, "a.html", "c.html"), statusError, "c.html: 7 faults found: link-relative\n", ""},
 	} {
 		configure(t, s.environ, "[checks]\nignore = ["+c.ignore+"]\n")
 		r := s.run(strings.Fields(c.args)...)
