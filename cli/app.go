@@ -127,7 +127,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	choiceFlag(root, flags, &a.color, "color", "auto", "`when` to show colours: auto, always or never", "auto", "always", "never")
 	flags.BoolP("help", "h", false, "show the help of a command")
 	groupFlags(flags, "global flags")
-	a.completeFlag(root, "profile", a.completeProfiles)
+	completeFlag(root, "profile", a.completeProfiles)
 }
 
 // addGroup adds commands that the help lists together.

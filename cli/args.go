@@ -185,7 +185,7 @@ func (c choice) Type() string { return "string" }
 func choiceFlag(cmd *cobra.Command, flags *pflag.FlagSet, value *string, name, byDefault, usage string, words ...string) {
 	*value = byDefault
 	flags.Var(choice{value, words}, name, usage)
-	cobra.CheckErr(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+	completeFlag(cmd, name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // duration is a flag's value: a Go duration (30m, 1h30m), whole days (2d), or a bare number of

@@ -69,7 +69,7 @@ mayfly new --json | jq -r .id`,
 	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (default 1h)")
 	flags.BoolVar(&copyIt, "copy", false, "copy the address to the clipboard")
 	flags.BoolVar(&asJSON, "json", false, "print the inbox as JSON")
-	a.completeFlag(cmd, "domain", a.completeDomains)
+	completeFlag(cmd, "domain", a.completeDomains)
 	return cmd
 }
 

@@ -262,7 +262,7 @@ mayfly completion fish > ~/.config/fish/completions/mayfly.fish`, func(root *cob
 // completionTimeout is how long pressing tab may take.
 const completionTimeout = 700 * time.Millisecond
 
-func (a *app) completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+func completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc(flag, f))
 }
 

@@ -195,7 +195,7 @@ func (a *app) releaseCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&to, "to", nil, "`address` to send to; can be repeated")
-	a.completeFlag(cmd, "to", cobra.NoFileCompletions)
+	completeFlag(cmd, "to", cobra.NoFileCompletions)
 	return cmd
 }
 
