@@ -32,7 +32,7 @@ func (a *app) sendmailCommand() *cobra.Command {
 			"The exit status is 1 if a recipient was refused; the others get the message.\n\n" +
 			"-t takes the recipients from To, Cc and Bcc, and removes Bcc. A line with a single dot ends the message, unless there is -i or -oi. " +
 			"-f is the sender of the envelope, by default that of From, and -F a name for a From that is added. " +
-			"Other flags of sendmail are accepted and ignored; -bs, -bd and -bp are not there. `mayfly help php` shows settings.",
+			"Other flags of sendmail are accepted and ignored; -bs, -bd and -bp are not supported. `mayfly help php` shows settings.",
 		Example: `mayfly sendmail -t -i <mail.eml
 php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
 		DisableFlagParsing:    true, // -oi is not -o and -i
@@ -84,7 +84,7 @@ func (m *mailing) parse(args []string) error {
 		flag, value := flags[:1], flags[1:]
 		switch {
 		case flag == "b" && value != "m":
-			return usagef("-b%s is not there: give the message on standard input, with -t or with addresses", value)
+			return usagef("-b%s is not supported: give the message on standard input, with -t or with addresses", value)
 		case flag == "q":
 			m.nothing = true // there is no queue
 		case strings.Contains("bde", flag):
