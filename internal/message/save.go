@@ -33,10 +33,10 @@ type Saved struct {
 // Save writes the raw message into dir as an .eml file named after its subject. Without a raw form
 // it writes the text and the HTML, as .txt and .html files; an empty one is left out. It returns
 // the files it saved, also with an error.
-func (m *Message) Save(dir string) ([]Saved, error) { return m.SaveAs(dir, m.Subject) }
+func (m *Message) Save(dir string) ([]Saved, error) { return m.saveAs(dir, m.Subject) }
 
-// SaveAs does the same with files named after title.
-func (m *Message) SaveAs(dir, title string) (all []Saved, err error) {
+// saveAs does the same with files named after title.
+func (m *Message) saveAs(dir, title string) (all []Saved, err error) {
 	name := fileName(render.Clean(title), "message")
 	if m.Raw != nil {
 		file, err := writeNew(dir, name+".eml", m.Raw)
@@ -69,7 +69,7 @@ func SaveAll(ctx context.Context, c *api.Client, dir string, saved func(*Message
 			var files []Saved
 			m, failed := FetchRaw(ctx, c, inbox.ID, summary)
 			if failed == nil {
-				files, failed = m.SaveAs(dir, m.ReceivedAt.UTC().Format("20060102T150405.000Z")+" "+inbox.Email+" "+m.Subject)
+				files, failed = m.saveAs(dir, m.ReceivedAt.UTC().Format("20060102T150405.000Z")+" "+inbox.Email+" "+m.Subject)
 			}
 			if failed == nil {
 				failed = saved(m, files)
