@@ -24,9 +24,9 @@ type Store struct {
 	Order    []string            // inbox IDs, newest first
 	Messages map[string]*Message // by key
 	Opened   Cache
-	Revision uint64                   // counts the changes of what a search sees
-	Seen     map[string]registry.Seen // what was seen of each inbox, by its ID
+	Revision uint64 // counts the changes of what a search sees
 
+	seen     map[string]registry.Seen // what was seen of each inbox, by its ID; see [Store.Merge]
 	started  time.Time
 	dropped  map[string]bool            // IDs of inboxes and keys of messages deleted here, which a list under way may still contain
 	all      []string                   // keys of the messages of every inbox, newest first
@@ -43,7 +43,7 @@ func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
 		dropped: map[string]bool{}, tried: map[string]bool{}, inFlight: map[string]int64{}, unsaved: map[string]map[string]bool{},
-		Seen: map[string]registry.Seen{},
+		seen: map[string]registry.Seen{},
 	}
 }
 
@@ -167,7 +167,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 		m := s.Messages[key]
 		if m == nil {
 			m = newMessage(i.ID, key, sum)
-			m.Unread = s.Seen[i.ID].Unread(sum.ID, sum.ReceivedAt)
+			m.Unread = s.seen[i.ID].Unread(sum.ID, sum.ReceivedAt)
 			if m.Unread && (!first || sum.ReceivedAt.After(s.started)) {
 				arrived = append(arrived, m)
 			}
@@ -200,7 +200,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 // Merge takes over what was seen of inboxes, as an application on this machine has saved it.
 func (s *Store) Merge(seen map[string]registry.Seen) {
 	for id, saved := range seen {
-		s.Seen[id] = saved
+		s.seen[id] = saved
 		i := s.Inboxes[id]
 		if i == nil {
 			continue

@@ -155,7 +155,7 @@ func TestWhatIsUnread(t *testing.T) {
 		{"what comes later", nil, []watch.Event{{Kind: watch.Listed, InboxID: "a"}}, []api.Summary{at("1", -5), at("1", -5)}, 1},
 	} {
 		s := New(start)
-		s.Seen = c.seen
+		s.Merge(c.seen)
 		s.Put(inbox("a", 0), start)
 		for _, e := range c.before {
 			s.Apply(e, start)
