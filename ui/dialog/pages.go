@@ -45,11 +45,17 @@ func NewText(title string, lines []string) Dialog {
 
 // NewPage shows a text that is laid out for a width in cells, in a box as large as it needs at the widest.
 func NewPage(title string, widest int, lines func(w int) []string) Dialog {
-	need := len(textFoot)
-	for _, line := range lines(widest) {
+	whole, need := lines(widest), len(textFoot)
+	for _, line := range whole {
 		need = max(need, theme.Width(line))
 	}
-	return newPages("", min(need, widest), page{title, lines})
+	most := min(need, widest)
+	return newPages("", most, page{title, func(w int) []string {
+		if w == most {
+			return whole
+		}
+		return lines(w)
+	}})
 }
 
 // newPages opens pages, showing the first. The title of the box is that of the page, with title before it.
