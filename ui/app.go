@@ -75,7 +75,7 @@ type app struct {
 	following *store.Message // to be selected when the user is not busy
 	resting   string         // the message that is fetched once the cursor rests on it
 	looked    string         // the message that the user looked at last
-	touched   bool           // the user has pressed a key or a button
+	touched   bool           // the user has used the keys or the mouse
 	elsewhere *store.Message // the newest that came to an inbox that is not listed
 	burst     burst
 	target    target

@@ -240,3 +240,23 @@ func TestMailStaysUnreadUntilSomebodyLooks(t *testing.T) {
 		})
 	}
 }
+
+// From the first touch on, mail moves nothing.
+func TestTheMouseIsATouchToo(t *testing.T) {
+	for name, touch := range map[string]func(h *harness){
+		"a click on a hint": func(h *harness) { h.click(h.rowWith("y copy address")) },
+		"the wheel":         func(h *harness) { h.send(tea.MouseWheelMsg{X: 80, Y: 8, Button: tea.MouseWheelDown}) },
+	} {
+		play(t, with(two), func(h *harness) {
+			h.deliver(adas, plain("Acme"))
+			h.selected("Acme")
+			touch(h)
+			if n := h.app.store.Unread(); n != 0 {
+				t.Errorf("after %s %d are unread", name, n)
+			}
+			h.wait(time.Second)
+			h.deliver("bob@"+apitest.Domain, plain("Bank"))
+			h.selected("Acme")
+		})
+	}
+}

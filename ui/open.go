@@ -138,7 +138,7 @@ func (a *app) markRead() {
 	}
 }
 
-// look marks the message read that is on the screen while the user presses a key or a button.
+// look marks the message read that is on the screen while the user presses a key or a button, or turns the wheel.
 func (a *app) look() {
 	a.touched = true
 	if a.resting == "" && !a.layout.Panes[theme.Reader].Empty() {

@@ -122,24 +122,24 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	case clicked && click.Y == a.layout.Footer.Y:
 		if c := a.footer.actionAt(a.theme, a.table, a.focus, a.width, a.now, click.X); c != nil && !a.pane().Typing() {
+			a.look()
 			return a.perform(c)
 		}
 		return nil
 	}
 	a.refocused = a.refocused && !released
-	if clicked {
-		a.look()
-	}
 	switch m := msg.(type) {
 	case tea.MouseMotionMsg:
 		a.dividers.Drag(a.layout, m.X)
 	case tea.MouseReleaseMsg:
 		a.dividers.Release()
 	case tea.MouseWheelMsg:
+		a.look()
 		if p, ok := a.layout.At(m.X, m.Y); ok {
 			a.panes()[p].Scroll(theme.WheelRows(m))
 		}
 	case tea.MouseClickMsg:
+		a.look()
 		return a.click(m)
 	}
 	return nil
