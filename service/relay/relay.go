@@ -32,7 +32,7 @@ type Config struct {
 	User         string   // empty: no login
 	PasswordFile string   // of the user
 	From         string   // envelope sender, and Resent-From
-	Allow        []string // addresses, and *@domain for every address of a domain
+	Allow        []string // addresses, and *@domain for those of a domain that are letters, digits and . _ + -
 }
 
 // Limits of what is released.
@@ -122,11 +122,18 @@ func (c Config) password() (string, error) {
 	return string(text), nil
 }
 
-// allows reports whether mail may go to a plain address. Case makes no difference.
-func (c Config) allows(to, domain string) bool {
-	return slices.ContainsFunc(c.Allow, func(a string) bool {
-		return strings.EqualFold(a, to) || strings.EqualFold(a, "*@"+domain)
-	})
+// mailbox matches the local parts that *@domain stands for. In others many servers read a route
+// (user%host, host!user), a command or a file.
+var mailbox = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9][A-Za-z0-9._+-]*$") })
+
+// matches reports whether a pattern of Config.Allow stands for a plain address. Case makes no difference.
+func matches(pattern, to string) bool {
+	domain, all := strings.CutPrefix(pattern, "*@")
+	if !all {
+		return strings.EqualFold(pattern, to)
+	}
+	local, at, _ := strings.Cut(to, "@")
+	return strings.EqualFold(domain, at) && mailbox().MatchString(local)
 }
 
 // Relay releases messages.
@@ -158,7 +165,7 @@ func New(c Config, hostname string) *Relay {
 	return &Relay{config: c, hostname: hostname, sessions: make(chan struct{}, maxSessions), keys: map[string]*quota{}}
 }
 
-// Allowed returns the addresses that messages can go to, and *@domain for every address of a domain.
+// Allowed returns Config.Allow.
 func (r *Relay) Allowed() []string { return r.config.Allow }
 
 // Release sends a message for a key, and returns nil once the server has taken it for all
@@ -171,11 +178,10 @@ func (r *Relay) Release(ctx context.Context, keyID string, to []string, raw []by
 		return service.Errorf(service.Invalid, "A message is released to 1 to %d addresses", maxRecipients)
 	}
 	for _, a := range to {
-		domain, ok := domainOf(a)
-		if !ok {
+		if _, ok := domainOf(a); !ok {
 			return service.Errorf(service.Invalid, "%.80q is not an address to release to: want one such as qa@example.com, with xn-- for letters beyond a-z", a)
 		}
-		if !r.config.allows(a, domain) {
+		if !slices.ContainsFunc(r.config.Allow, func(pattern string) bool { return matches(pattern, a) }) {
 			return service.Errorf(service.Forbidden, "The relay is not allowed to send to %s", a)
 		}
 	}

@@ -224,11 +224,14 @@ func TestWhatIsNotReleased(t *testing.T) {
 	m := newMailServer(t, nil, false)
 	r := m.relay(t, nil)
 	manyReceived := strings.Repeat("received : by x\r\n y\r\n", maxReceived+1) + "\r\n"
-	for _, test := range []struct {
+	odd := "o'neil%mail.example/x@odd.example"
+	r.config.Allow = append(r.config.Allow, odd)
+	tests := []struct {
 		to   []string
 		raw  string
 		want service.Code
 	}{
+		{[]string{odd}, raw, ""},
 		{nil, raw, service.Invalid},
 		{slices.Repeat([]string{"qa@example.com"}, maxRecipients+1), raw, service.Invalid},
 		{[]string{"qa@example.com", "eve@evil.example"}, raw, service.Forbidden},
@@ -240,13 +243,14 @@ func TestWhatIsNotReleased(t *testing.T) {
 		{[]string{`"*@example.org"@evil.example`}, raw, service.Invalid},
 		{[]string{`"a@b"@example.org`}, raw, service.Invalid},
 		{[]string{"eve@evil.example@example.org"}, raw, service.Invalid},
-		{[]string{"eve%evil.example@example.org"}, raw, ""}, // the operator allows all of the domain
 		{[]string{"@evil.example:x@example.org"}, raw, service.Invalid},
 		{[]string{"x@example.org\r\nRCPT TO:<eve@evil.example>"}, raw, service.Invalid},
 		{[]string{"x@example.org> NOTIFY=NEVER"}, raw, service.Invalid},
 		{[]string{"x@example.org\n"}, raw, service.Invalid},
 		{[]string{"x@example.org\x00"}, raw, service.Invalid},
 		{[]string{"x@example.org."}, raw, service.Invalid},
+		{[]string{"x@example.org "}, raw, service.Invalid},
+		{[]string{"eve%evil.example@odd.example"}, raw, service.Forbidden},
 		{[]string{"x@[127.0.0.1]"}, raw, service.Invalid},
 		{[]string{"grüße@example.org"}, raw, service.Invalid},
 		{[]string{"x@exampLe.org"}, raw, ""},
@@ -259,7 +263,25 @@ func TestWhatIsNotReleased(t *testing.T) {
 		{[]string{"qa@example.com"}, "a\nb", service.Invalid},
 		{[]string{"qa@example.com"}, "a\r.\r\nMAIL FROM:<eve@evil.example>\r\n", service.Invalid},
 		{[]string{"qa@example.com"}, manyReceived, service.Invalid},
+	}
+	// What *@example.org stands for: many servers send user%host and host!user on to that host, and run |command.
+	for want, locals := range map[service.Code][]string{
+		"": {"x", "X", "0", "a.b", "a+b", "a_b", "a-b", "a-", "a+", "9.a_B-c+d"},
+		service.Forbidden: {"eve%evil.example", "evil.example!eve", "a%b%c", "|cmd", "/etc/passwd", "-oQ/tmp", "-a", "+a", "_a", "*", "a*",
+			"a/b", "a=b", "#a", "a&b", "{a}", "~a", "a`b`", "$a", "a?b", "a^b", "o'neil"},
+		service.Invalid: {"", ".a", "a.", "a..b", `"a"`, `"eve%evil.example"`, `a\@evil.example`, "a@evil.example", "@evil.example:a", "@evil.example,@b.example:a",
+			"evil.example:a", "a b", " a", "a ", "a\t", "a,b", "<a>", "(a)a", "a;b", "[a]", "a\x7f", "a\x00", "a\n", "\r\na", "é", "a\u0301", "\uff05a", "a\u200b", "a\xff"},
 	} {
+		for _, local := range locals {
+			r.keys = map[string]*quota{}
+			if err := r.Release(t.Context(), "key_1", []string{local + "@example.org"}, []byte(raw)); service.ErrorCode(err) != want {
+				t.Errorf("to %q at a domain that is allowed: %v, want %q", local, err, want)
+			}
+		}
+	}
+	m.taken = nil
+	for _, test := range tests {
+		r.keys = map[string]*quota{}
 		err := r.Release(t.Context(), "key_1", test.to, []byte(test.raw))
 		if service.ErrorCode(err) != test.want || err != nil && strings.ContainsAny(err.Error(), "\r\n\x00") {
 			t.Errorf("to %.100q: %v, want %q", test.to, err, test.want)
