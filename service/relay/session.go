@@ -16,10 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
-	"mayfly/internal/clean"
 	"mayfly/internal/sockets"
 	"mayfly/service"
 )
@@ -28,24 +26,27 @@ const (
 	dialTimeout = 10 * time.Second
 	quitTimeout = time.Second // for a server that has taken the message
 	maxAnswers  = 256 << 10   // bytes that the server may send in a session
-	maxAnswer   = 300         // characters of an answer that are passed on
 )
 
 // send hands a message over in a session of its own. It ends with ctx.
 func (r *Relay) send(ctx context.Context, to []string, m resent) error {
+	password, err := r.config.password()
+	if err != nil {
+		return undelivered(ctx, fmt.Errorf("%w: %w", plain("The relay's password cannot be read"), err), nil)
+	}
 	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", r.config.Host)
 	if err != nil {
-		return undelivered(ctx, err)
+		return undelivered(ctx, err, nil)
 	}
-	return r.handOver(ctx, conn, to, m)
+	return r.handOver(ctx, conn, password, to, m)
 }
 
 // handOver has the session on a connection, and closes it.
-func (r *Relay) handOver(ctx context.Context, conn net.Conn, to []string, m resent) error {
+func (r *Relay) handOver(ctx context.Context, conn net.Conn, password string, to []string, m resent) error {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if err := r.transact(&boundedConn{conn, maxAnswers}, to, m); err != nil {
-		return undelivered(ctx, err)
+	if err := r.transact(&boundedConn{conn, maxAnswers}, password, to, m); err != nil {
+		return undelivered(ctx, err, newSecrets(r.config.User, password))
 	}
 	return nil
 }
@@ -83,8 +84,8 @@ type unanswered struct{ error }
 
 func (e unanswered) Unwrap() error { return e.error }
 
-func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
-	c, err := r.open(conn)
+func (r *Relay) transact(conn net.Conn, password string, to []string, m resent) error {
+	c, err := r.open(conn, password)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
 }
 
 // open greets the server, secures the connection as configured and logs in.
-func (r *Relay) open(conn net.Conn) (*smtp.Client, error) {
+func (r *Relay) open(conn net.Conn, password string) (*smtp.Client, error) {
 	host, _, _ := net.SplitHostPort(r.config.Host)
 	secure := &tls.Config{ServerName: host, RootCAs: r.roots, MinVersion: tls.VersionTLS12}
 	switch cmp.Or(r.config.TLS, "starttls") {
@@ -138,25 +139,7 @@ func (r *Relay) open(conn net.Conn) (*smtp.Client, error) {
 	if err != nil || r.config.User == "" {
 		return c, err
 	}
-	password, err := r.config.password()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", plain("The relay's password cannot be read"), err)
-	}
-	var login sasl.Client
-	switch {
-	case c.SupportsAuth(sasl.Plain):
-		login = sasl.NewPlainClient("", r.config.User, password)
-	case c.SupportsAuth(sasl.Login):
-		login = sasl.NewLoginClient(r.config.User, password)
-	default:
-		return nil, plain("The relay offers no login by PLAIN or LOGIN")
-	}
-	err = c.Auth(login)
-	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
-		answer.Message = "" // some servers repeat a command that they refuse, and this one has the password
-		err = refusal{"the login", answer}
-	}
-	return c, err
+	return c, login(c, r.config.User, password)
 }
 
 // greet begins a session with bounds on the time that answers may take.
@@ -199,20 +182,17 @@ type greetedConn struct {
 func (c greetedConn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
 // undelivered says why the relay has not taken a message, without saying where the relay is. The
-// log has the cause.
-func undelivered(ctx context.Context, err error) error {
-	return &service.Error{Code: service.Undelivered, Message: reason(ctx, err), Err: err}
-}
-
-func reason(ctx context.Context, err error) string {
-	text := cause(ctx, err)
+// log has the cause. Neither has a secret that the relay repeats.
+func undelivered(ctx context.Context, err error, s secrets) error {
+	text := cause(ctx, err, s)
 	if _, ok := errors.AsType[*smtp.SMTPError](err); !ok && errors.As(err, new(unanswered)) {
 		text += "; the message may have been sent"
 	}
-	return text
+	logged := cmp.Or(s.quote(err.Error()), "not shown, since it repeats the password")
+	return &service.Error{Code: service.Undelivered, Message: text, Err: errors.New(logged)}
 }
 
-func cause(ctx context.Context, err error) string {
+func cause(ctx context.Context, err error, s secrets) string {
 	var answer *smtp.SMTPError
 	var dns *net.DNSError
 	var timeout net.Error
@@ -224,7 +204,7 @@ func cause(ctx context.Context, err error) string {
 	case errors.As(err, &words):
 		return string(words)
 	case errors.As(err, &answer):
-		return said(err, answer)
+		return said(err, answer, s)
 	case ctx.Err() == context.Canceled:
 		return "The caller left"
 	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
@@ -246,7 +226,7 @@ func cause(ctx context.Context, err error) string {
 }
 
 // said is the server's answer on one line, with the recipient it is about.
-func said(err error, answer *smtp.SMTPError) string {
+func said(err error, answer *smtp.SMTPError, s secrets) string {
 	what := "the message"
 	if r := (refusal{}); errors.As(err, &r) {
 		what = r.of
@@ -255,5 +235,5 @@ func said(err error, answer *smtp.SMTPError) string {
 	if e := answer.EnhancedCode; e != (smtp.EnhancedCode{}) {
 		code += fmt.Sprintf(" %d.%d.%d", e[0], e[1], e[2])
 	}
-	return strings.TrimSpace(fmt.Sprintf("The relay refused %s: %s %.*s", what, code, maxAnswer, clean.Line(answer.Message)))
+	return strings.TrimSpace(fmt.Sprintf("The relay refused %s: %s %s", what, code, s.quote(answer.Message)))
 }
