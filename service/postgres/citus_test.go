@@ -124,6 +124,30 @@ func deliverTo(ctx context.Context, s *Store, raw string, to ...service.Inbox) e
 	return s.Append(ctx, a)
 }
 
+// A connection takes no more memory for each statement: a server of a cluster would run out of it within hours.
+func TestConnectionsDoNotGrow(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.CitusDatabase(t)[0], Options{})
+	in := create(t, s, 1, time.Hour)
+	v, err := s.serverOf(t.Context(), in.KeyID)
+	check(t, err)
+	conn, err := v.pool.Acquire(t.Context())
+	check(t, err)
+	defer conn.Release()
+	var sizes []int
+	for range 2 {
+		for n := range 200 {
+			execute(t, conn, lockOwner, in.KeyID, n)
+		}
+		var size int
+		check(t, conn.QueryRow(t.Context(), "SELECT sum(total_bytes) FROM pg_backend_memory_contexts").Scan(&size))
+		sizes = append(sizes, size)
+	}
+	if sizes[1] > sizes[0]+sizes[0]/10 {
+		t.Errorf("a connection takes %d bytes, and %d after 200 more statements", sizes[0], sizes[1])
+	}
+}
+
 // A process can start while a worker is down.
 func TestProcessStartsWithoutAWorker(t *testing.T) {
 	t.Parallel()

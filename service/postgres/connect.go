@@ -38,8 +38,8 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	}
 	s.citus, s.rowsPerStatement = true, 1
 	config = config.Copy()
-	// Citus plans a statement for the shards of its parameters.
-	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
+	// Citus 13.2 plans a statement anew each time, and keeps all that it planned while the plan of the statement is kept.
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	config.ConnConfig.RuntimeParams["citus.propagate_set_commands"] = "local" // SET LOCAL holds on all servers
 	coordinator, toAny := at(config, nodes[0]), at(config, nodes...)
 	coordinator.MaxConns = coordinatorConnections
