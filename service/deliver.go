@@ -120,9 +120,18 @@ func (s *Service) inboxFor(ctx context.Context, keyID, address string, ttl time.
 	if ErrorCode(err) != NotFound || keyID == "" {
 		return in, err
 	}
-	if in, err = s.createInbox(ctx, keyID, address, ttl); ErrorCode(err) == Taken {
+	k := StoredKey{Key: Key{ID: keyID}}
+	if keyID != postmaster {
+		if k, err = s.store.Key(ctx, keyID); err != nil {
+			return in, err
+		}
+	}
+	switch in, err = s.createInbox(ctx, k.Key, address, ttl); ErrorCode(err) {
+	case Taken:
 		// Another delivery created it a moment ago, or the address belongs to another key.
 		return s.addressed(ctx, address)
+	case Forbidden:
+		err = &Error{Code: OverQuota, Message: "The key has too many inboxes", Err: err}
 	}
 	return in, err
 }
@@ -172,7 +181,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 		return err
 	}
 	for _, m := range a.Messages {
-		s.hub.notify(m.InboxID, m.KeyID)
+		s.hub.notify(m.InboxID)
 		if s.options.Arrived != nil && m.ID != "" && m.KeyID != postmaster {
 			s.options.Arrived(Arrival{KeyID: m.KeyID, InboxID: m.InboxID, To: m.To, Summary: Summary{
 				ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: now, Size: int64(len(d.Raw)),
@@ -218,12 +227,12 @@ func (s *Service) withDomain(address string) string {
 
 // PostmasterMail lists the mail for the postmaster of all domains, newest first.
 func (s *Service) PostmasterMail(ctx context.Context) ([]Summary, error) {
-	inboxes, _, err := s.Inboxes(ctx, Key{ID: postmaster})
+	inboxes, err := s.Inboxes(ctx, Key{ID: postmaster}, Page{})
 	if err != nil {
 		return nil, err
 	}
 	var all []Summary
-	for _, in := range inboxes {
+	for _, in := range inboxes.Inboxes {
 		list, err := s.store.Messages(ctx, in, in.Last+1, 0)
 		if err != nil {
 			return nil, err
@@ -236,11 +245,11 @@ func (s *Service) PostmasterMail(ctx context.Context) ([]Summary, error) {
 
 // PostmasterMessage returns a message for the postmaster, or NotFound.
 func (s *Service) PostmasterMessage(ctx context.Context, id string) (Message, error) {
-	inboxes, _, err := s.Inboxes(ctx, Key{ID: postmaster})
+	inboxes, err := s.Inboxes(ctx, Key{ID: postmaster}, Page{})
 	if err != nil {
 		return Message{}, err
 	}
-	for _, in := range inboxes {
+	for _, in := range inboxes.Inboxes {
 		m, err := s.Message(ctx, Key{ID: postmaster}, in.ID, id)
 		if ErrorCode(err) != NotFound {
 			return m, err

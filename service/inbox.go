@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -52,12 +55,12 @@ func (s *Service) CreateInbox(ctx context.Context, k Key, n NewInbox) (Inbox, er
 		if err != nil {
 			return Inbox{}, err
 		}
-		return s.createInbox(ctx, k.ID, username+"@"+domain, ttl)
+		return s.createInbox(ctx, k, username+"@"+domain, ttl)
 	}
 	// A collision of random names is improbable; three in a row have another cause.
 	var in Inbox
 	for range 3 {
-		in, err = s.createInbox(ctx, k.ID, randomUsername()+"@"+domain, ttl)
+		in, err = s.createInbox(ctx, k, randomUsername()+"@"+domain, ttl)
 		if ErrorCode(err) != Taken {
 			break
 		}
@@ -65,17 +68,25 @@ func (s *Service) CreateInbox(ctx context.Context, k Key, n NewInbox) (Inbox, er
 	return in, err
 }
 
-func (s *Service) createInbox(ctx context.Context, keyID, address string, ttl time.Duration) (Inbox, error) {
-	now := s.now()
-	in := Inbox{ID: newInboxID(), KeyID: keyID, Address: address, CreatedAt: now, ExpiresAt: now.Add(ttl)}
-	err := s.store.CreateInbox(ctx, in)
-	if ErrorCode(err) == Taken {
-		return Inbox{}, Errorf(Taken, "The address %s is taken", address)
+// inboxesPerEmail is how many inboxes a key can have at a time for each message it may get on a day.
+const inboxesPerEmail = 10
+
+func (s *Service) createInbox(ctx context.Context, k Key, address string, ttl time.Duration) (Inbox, error) {
+	now, limit := s.now(), inboxesPerEmail*k.Plan.Limits().EmailsPerDay
+	if k.ID == s.options.Unlimited || k.ID == postmaster {
+		limit = math.MaxInt
 	}
-	if err != nil {
+	in := Inbox{ID: newInboxID(), KeyID: k.ID, Address: address, CreatedAt: now, ExpiresAt: now.Add(ttl)}
+	switch err := s.store.CreateInbox(ctx, in, limit); ErrorCode(err) {
+	case "":
+	case Taken:
+		return Inbox{}, Errorf(Taken, "The address %s is taken", address)
+	case OverQuota:
+		return Inbox{}, Errorf(Forbidden, "The key has %d inboxes, and its plan allows no more at a time: delete some", limit)
+	default:
 		return Inbox{}, err
 	}
-	s.hub.notify(keyID)
+	s.hub.notify(k.ID)
 	return in, nil
 }
 
@@ -131,28 +142,59 @@ func (s *Service) changed(k Key, inboxID string, err, notFound error) error {
 		return notFound
 	}
 	if err == nil {
-		s.hub.notify(inboxID, k.ID)
+		s.hub.notify(inboxID)
 	}
 	return err
 }
 
-// Inboxes returns the key's inboxes, newest first, and the version of the list, which differs after
-// each change of one of them or of its messages. Compare versions for equality only.
-func (s *Service) Inboxes(ctx context.Context, k Key) ([]Inbox, uint64, error) {
-	list, version, err := s.store.Inboxes(ctx, k.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	list = slices.DeleteFunc(list, s.expired)
-	slices.SortFunc(list, func(a, b Inbox) int {
-		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
-	})
-	return list, version, nil
+// InboxList is a page of a key's list of inboxes, newest first.
+type InboxList struct {
+	Inboxes []Inbox
+	Total   int    // inboxes of the key, whatever the page; may count some that have just expired
+	Version uint64 // differs after each change of the page; compare it for equality only
 }
 
-// InboxesVersion returns the version of the key's list of inboxes without reading it.
-func (s *Service) InboxesVersion(ctx context.Context, k Key) (uint64, error) {
-	return s.store.InboxesVersion(ctx, k.ID)
+// maxInboxes is how many inboxes a page has at most.
+const maxInboxes = 1000
+
+// Inboxes returns a page of the key's list of inboxes, which has maxInboxes unless it asks for fewer.
+// NotFound: After is not one of them.
+func (s *Service) Inboxes(ctx context.Context, k Key, p Page) (InboxList, error) {
+	list, limit := InboxList{}, min(cmp.Or(p.Limit, maxInboxes), maxInboxes)
+	from := PageOfInboxes{KeyID: k.ID, CreatedAt: s.now().AddDate(1, 0, 0), Limit: limit}
+	if p.After != "" {
+		in, err := s.Inbox(ctx, k, p.After)
+		if err != nil {
+			return list, err
+		}
+		from.CreatedAt, from.ID = in.CreatedAt, in.ID
+	}
+	for more := true; more && len(list.Inboxes) < limit; {
+		page, err := s.store.Inboxes(ctx, from)
+		if err != nil {
+			return InboxList{}, err
+		}
+		if n := len(page.Inboxes); n > 0 {
+			from.CreatedAt, from.ID = page.Inboxes[n-1].CreatedAt, page.Inboxes[n-1].ID
+		}
+		for _, in := range page.Inboxes {
+			if !s.expired(in) {
+				list.Inboxes = append(list.Inboxes, in)
+			}
+		}
+		list.Total = page.Total
+		if more = page.More; !more && p.After == "" {
+			list.Total = len(list.Inboxes)
+		}
+	}
+	list.Inboxes = list.Inboxes[:min(limit, len(list.Inboxes))]
+	var state []byte
+	for _, in := range list.Inboxes {
+		state = binary.BigEndian.AppendUint64(append(state, in.ID...), in.Version)
+	}
+	sum := sha256.Sum256(state)
+	list.Version = binary.BigEndian.Uint64(sum[:])
+	return list, nil
 }
 
 // DeleteInbox removes an inbox of the key with all its messages, or returns NotFound.

@@ -87,24 +87,61 @@ func TestRandomAddress(t *testing.T) {
 	}
 }
 
-func TestInboxesNewestFirst(t *testing.T) {
+// Pages have the newest first, and none that has expired, swept or not.
+func TestInboxesInPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
-		for _, name := range []string{"one", "two", "three"} {
-			create(t, s, k, name)
+		foreign := create(t, s, createKey(t, s), "foreign")
+		ids := map[string]string{"foreign": foreign.ID, "unknown": "inbox_none"}
+		for n, name := range []string{"one", "two", "three", "four", "five", "six"} {
+			in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: name, TTL: []time.Duration{time.Hour, time.Minute}[n/2%2]})
+			must(t, err)
+			ids[name] = in.ID
 			time.Sleep(time.Second)
 		}
-		all, _, err := s.Inboxes(t.Context(), k)
-		must(t, err)
-		var got []string
-		for _, in := range all {
-			got = append(got, strings.TrimSuffix(in.Address, "@x.test"))
+		pages := func(limit int, after, want string, total int) {
+			t.Helper()
+			list, err := s.Inboxes(t.Context(), k, service.Page{Limit: limit, After: ids[after]})
+			must(t, err)
+			var got []string
+			for _, in := range list.Inboxes {
+				got = append(got, strings.TrimSuffix(in.Address, "@x.test"))
+			}
+			if strings.Join(got, " ") != want || list.Total != total {
+				t.Errorf("%d after %q: %v of %d, want %q of %d", limit, after, got, list.Total, want, total)
+			}
 		}
-		if strings.Join(got, " ") != "three two one" {
-			t.Errorf("inboxes in order %v", got)
+		pages(0, "", "six five four three two one", 6)
+		pages(4, "", "six five four three", 6)
+		pages(4, "three", "two one", 6)
+		pages(4, "one", "", 6)
+		time.Sleep(time.Minute) // nothing is swept
+		pages(0, "", "six five two one", 4)
+		pages(3, "", "six five two", 4)
+		pages(2, "", "six five", 6)
+		pages(9, "five", "two one", 6)
+		for _, after := range []string{"three", "foreign", "unknown"} {
+			wantCode(t, failure(s.Inboxes(t.Context(), k, service.Page{After: ids[after]})), service.NotFound)
 		}
 	})
+}
+
+// A key has at most ten inboxes for each message that its plan allows on a day.
+func TestTooManyInboxes(t *testing.T) {
+	t.Parallel()
+	s, k := start(t, service.Dev, service.Options{})
+	in := create(t, s, k, "first")
+	for range 10*service.Dev.Limits().EmailsPerDay - 1 {
+		create(t, s, k, "")
+	}
+	_, err := s.CreateInbox(t.Context(), k, service.NewInbox{})
+	if wantCode(t, err, service.Forbidden); !strings.Contains(err.Error(), "10000 inboxes") {
+		t.Error(err)
+	}
+	must(t, s.DeleteInbox(t.Context(), k, in.ID))
+	create(t, s, k, "")
+	create(t, s, createKey(t, s), "another")
 }
 
 func TestExpiry(t *testing.T) {
@@ -133,9 +170,9 @@ func TestExpiry(t *testing.T) {
 			wantCode(t, s.DeleteInbox(t.Context(), k, in.ID), service.NotFound)
 			wantCode(t, failure(s.Recipient(t.Context(), in.Address)), service.NotFound)
 			wantCode(t, s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte(plainMail)}), service.NotFound)
-			all, _, err := s.Inboxes(t.Context(), k)
+			all, err := s.Inboxes(t.Context(), k, service.Page{})
 			must(t, err)
-			if len(all) != 0 {
+			if len(all.Inboxes) != 0 {
 				t.Errorf("the list has %v", all)
 			}
 		}

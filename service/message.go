@@ -33,10 +33,10 @@ type Arrival struct {
 	Summary
 }
 
-// Page asks for part of a list. The zero value asks for all of it.
+// Page asks for part of a list of messages or inboxes. The zero value asks for all of it, if there is no limit.
 type Page struct {
-	Limit int    // how many messages at most; 0 is no limit
-	After string // ID of the message after which, newest first, the page starts; empty: from the newest
+	Limit int    // how many at most; 0 is no limit but the list's own
+	After string // ID of what the page starts after, newest first; empty: from the newest
 }
 
 // List is a list of messages, newest first.

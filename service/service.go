@@ -29,7 +29,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -79,7 +78,7 @@ func New(store Store, o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	s := &Service{store: store, options: o, log: o.Log, hub: &hub{topics: map[string]*topic{}}}
+	s := &Service{store: store, options: o, log: o.Log, hub: &hub{topics: map[string][]chan struct{}{}}}
 	if s.shared, _ = store.(Shared); s.shared != nil {
 		s.limiter = s.shared
 	} else {
@@ -107,7 +106,7 @@ func (s *Service) Run(ctx context.Context) error {
 	defer others.Wait()
 	var err error
 	if s.shared != nil {
-		others.Go(func() { err = s.shared.Listen(ctx, func(id string) { s.hub.notify(id) }) })
+		others.Go(func() { err = s.shared.Listen(ctx, s.hub.notify) })
 	}
 	for {
 		pause := s.sweep(ctx)
@@ -133,7 +132,7 @@ func (s *Service) sweep(ctx context.Context) time.Duration {
 			return MinTTL
 		}
 		for _, in := range swept.Inboxes {
-			s.hub.notify(in.ID, in.KeyID)
+			s.hub.notify(in.ID)
 		}
 		if !swept.Next.IsZero() && !swept.Next.After(now) && len(swept.Inboxes) > 0 {
 			continue
@@ -212,29 +211,37 @@ const recheckInterval = 5 * time.Second
 // be at once, and false without an error when ctx ends first. NotFound: no such inbox, or it was
 // deleted or expired while waiting.
 func (s *Service) WaitMessages(ctx context.Context, k Key, inboxID string, version uint64) (changed bool, err error) {
-	return s.wait(ctx, inboxID, version, func() (uint64, time.Duration, error) {
+	return s.wait(ctx, []string{inboxID}, version, func() (uint64, time.Duration, error) {
 		in, err := s.Inbox(ctx, k, inboxID)
 		return in.Version, in.ExpiresAt.Sub(s.now()), err
 	})
 }
 
-// WaitInboxes does for the key's list of inboxes what WaitMessages does for an inbox.
-func (s *Service) WaitInboxes(ctx context.Context, k Key, version uint64) (changed bool, err error) {
-	return s.wait(ctx, k.ID, version, func() (uint64, time.Duration, error) {
-		current, err := s.store.InboxesVersion(ctx, k.ID)
-		return current, math.MaxInt64, err
+// WaitInboxes does for a page of the key's list of inboxes what WaitMessages does for an inbox. It waits for
+// changes of the page that the caller has; the total is none.
+func (s *Service) WaitInboxes(ctx context.Context, k Key, p Page, list InboxList) (changed bool, err error) {
+	topics := make([]string, 0, 1+len(list.Inboxes))
+	if p.After == "" {
+		topics = append(topics, k.ID)
+	}
+	for _, in := range list.Inboxes {
+		topics = append(topics, in.ID)
+	}
+	return s.wait(ctx, topics, list.Version, func() (uint64, time.Duration, error) {
+		now, err := s.Inboxes(ctx, k, p)
+		return now.Version, math.MaxInt64, err
 	})
 }
 
 // wait waits until read returns a version other than the given one. Besides the version, read
 // returns how long to wait for a notification before reading again.
-func (s *Service) wait(ctx context.Context, topic string, version uint64, read func() (uint64, time.Duration, error)) (changed bool, err error) {
+func (s *Service) wait(ctx context.Context, topics []string, version uint64, read func() (uint64, time.Duration, error)) (changed bool, err error) {
+	// Before reading, so that no change is missed.
+	notified, unsubscribe := s.hub.subscribe(topics)
+	defer unsubscribe()
 	for {
-		// Before reading, so that no change is missed.
-		notified, unsubscribe := s.hub.subscribe(topic)
 		current, limit, err := read()
 		if err != nil || current != version {
-			unsubscribe()
 			if ctx.Err() != nil && ErrorCode(err) == Canceled {
 				return false, nil
 			}
@@ -250,7 +257,6 @@ func (s *Service) wait(ctx context.Context, topic string, version uint64, read f
 		case <-ctx.Done():
 		}
 		recheck.Stop()
-		unsubscribe()
 		if ctx.Err() != nil {
 			return false, nil
 		}
@@ -258,59 +264,63 @@ func (s *Service) wait(ctx context.Context, topic string, version uint64, read f
 }
 
 // hub is a publish-subscribe hub within the process. A topic is the ID of an inbox, or the ID of a
-// key for its list of inboxes. Publishing carries no data: it wakes the subscribers, which then
-// read the store. The subscribers of a topic share a channel; a topic without any takes no memory.
+// key, which is about new inboxes. Publishing carries no data: it wakes the subscribers, which then
+// read the store.
 type hub struct {
-	mu     sync.Mutex
-	topics map[string]*topic
-}
-
-type topic struct {
-	changed     chan struct{}
+	mu          sync.Mutex
+	topics      map[string][]chan struct{} // one for each subscriber
 	subscribers int
 }
 
-// subscribe returns a channel that is closed at the next notification of the topic, and the
-// function that ends the subscription.
-func (h *hub) subscribe(id string) (changed <-chan struct{}, unsubscribe func()) {
+// subscribe returns a channel that has an element after notifications of the topics, and the function
+// that ends the subscription.
+func (h *hub) subscribe(ids []string) (notified <-chan struct{}, unsubscribe func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t := h.topics[id]
-	if t == nil {
-		t = &topic{changed: make(chan struct{})}
-		h.topics[id] = t
+	c := make(chan struct{}, 1)
+	for _, id := range ids {
+		h.topics[id] = append(h.topics[id], c)
 	}
-	t.subscribers++
-	return t.changed, func() {
+	h.subscribers++
+	return c, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if t.subscribers--; t.subscribers == 0 && h.topics[id] == t {
-			delete(h.topics, id)
+		for _, id := range ids {
+			list := h.topics[id]
+			n := slices.Index(list, c)
+			if h.topics[id] = slices.Delete(list, n, n+1); len(list) == 1 {
+				delete(h.topics, id)
+			}
 		}
+		h.subscribers--
 	}
 }
 
-// notify wakes the subscribers of topics, or with "" those of all.
-func (h *hub) notify(ids ...string) {
+// notify wakes the subscribers of a topic, or with "" those of all.
+func (h *hub) notify(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if slices.Contains(ids, "") {
-		ids = slices.Collect(maps.Keys(h.topics))
+	if id != "" {
+		wake(h.topics[id])
+		return
 	}
-	for _, id := range ids {
-		if t := h.topics[id]; t != nil {
-			close(t.changed)
-			delete(h.topics, id)
+	for _, subscribers := range h.topics {
+		wake(subscribers)
+	}
+}
+
+func wake(subscribers []chan struct{}) {
+	for _, c := range subscribers {
+		select {
+		case c <- struct{}{}:
+		default:
 		}
 	}
 }
 
 // Waiting returns the number of callers in WaitMessages and WaitInboxes.
-func (s *Service) Waiting() (n int) {
+func (s *Service) Waiting() int {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	for _, t := range s.hub.topics {
-		n += t.subscribers
-	}
-	return n
+	return s.hub.subscribers
 }

@@ -29,7 +29,8 @@ type Store interface {
 	// CreateInbox creates an inbox from its ID, KeyID, Address, CreatedAt and ExpiresAt. Taken: the
 	// address belongs or once belonged to another key, or has an inbox that is not expired at
 	// CreatedAt, or never belonged to a key while one of its Untagged addresses does to another.
-	CreateInbox(ctx context.Context, in Inbox) error
+	// OverQuota: the key has limit inboxes.
+	CreateInbox(ctx context.Context, in Inbox, limit int) error
 	// Inbox returns an inbox of the key, or NotFound, which takes as long for another key's inbox
 	// as for none.
 	Inbox(ctx context.Context, keyID, id string) (Inbox, error)
@@ -37,12 +38,9 @@ type Store interface {
 	// KeyID, which is the address's for ever, are certain, and the ID may be empty. NotFound: no key
 	// ever had the address. Messages and Version may be zero.
 	InboxByAddress(ctx context.Context, address string) (Inbox, error)
-	// Inboxes returns the key's inboxes in no order, and the version of the list. The list may be
-	// newer than the version, but not older.
-	Inboxes(ctx context.Context, keyID string) ([]Inbox, uint64, error)
-	// InboxesVersion returns a number that differs after each change to the key's list of inboxes
-	// or to one of them, a delivery included.
-	InboxesVersion(ctx context.Context, keyID string) (uint64, error)
+	// Inboxes returns a page of the key's list of inboxes, which has the newest first, and those created at
+	// the same time in the order of their IDs. It takes no longer the more there are.
+	Inboxes(ctx context.Context, p PageOfInboxes) (InboxPage, error)
 	// DeleteInbox removes an inbox of the key and all its messages, or returns NotFound.
 	DeleteInbox(ctx context.Context, keyID, id string) error
 	// ExtendInbox sets when an inbox of the key expires that has not expired at now, and returns it,
@@ -87,8 +85,8 @@ var (
 
 // Shared are the additional methods of a store that several processes can have open at once.
 type Shared interface {
-	// Listen calls changed with the ID of each inbox and key that another process changes, and with
-	// "" when anything may have changed. It returns nil when ctx ends.
+	// Listen calls changed with the ID of each inbox that another process changes, that of each key for which
+	// it creates one, and "" when anything may have changed. It returns nil when ctx ends.
 	Listen(ctx context.Context, changed func(id string)) error
 	// Limiter counts the requests at all processes together.
 	Limiter
@@ -98,6 +96,22 @@ type Shared interface {
 type StoredKey struct {
 	Key
 	Hash [32]byte // SHA-256 of the secret
+}
+
+// PageOfInboxes asks for up to Limit inboxes of a key that come after the one with a time of creation and
+// an ID, whether or not there is such an inbox. A time in the future asks for the newest.
+type PageOfInboxes struct {
+	KeyID     string
+	CreatedAt time.Time
+	ID        string
+	Limit     int
+}
+
+// InboxPage is a page of a key's list of inboxes. It may have fewer than asked for although there are more.
+type InboxPage struct {
+	Inboxes []Inbox
+	More    bool
+	Total   int // inboxes of the key
 }
 
 // Append is one delivery for the store.

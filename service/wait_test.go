@@ -89,9 +89,9 @@ func TestWaitInboxes(t *testing.T) {
 			{"deletion", true, func() { must(t, s.DeleteInbox(t.Context(), k, in.ID)) }},
 			{"nothing", false, func() {}},
 		} {
-			_, version, err := s.Inboxes(t.Context(), k)
+			list, err := s.Inboxes(t.Context(), k, service.Page{})
 			must(t, err)
-			done := wait(t, 25*time.Second, func(ctx context.Context) (bool, error) { return s.WaitInboxes(ctx, k, version) })
+			done := wait(t, 25*time.Second, func(ctx context.Context) (bool, error) { return s.WaitInboxes(ctx, k, service.Page{}, list) })
 			synctest.Wait()
 			change.do()
 			if got := <-done; got.changed != change.wakes || got.err != nil {
@@ -100,9 +100,9 @@ func TestWaitInboxes(t *testing.T) {
 		}
 		_, err := s.CreateInbox(t.Context(), k, service.NewInbox{TTL: 2 * time.Minute})
 		must(t, err)
-		_, version, err := s.Inboxes(t.Context(), k)
+		list, err := s.Inboxes(t.Context(), k, service.Page{})
 		must(t, err)
-		got := <-wait(t, time.Hour, func(ctx context.Context) (bool, error) { return s.WaitInboxes(ctx, k, version) })
+		got := <-wait(t, time.Hour, func(ctx context.Context) (bool, error) { return s.WaitInboxes(ctx, k, service.Page{}, list) })
 		if !got.changed || got.after > 2*time.Minute+time.Second {
 			t.Errorf("expiry: %+v", got)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mayfly/internal/server"
+	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -75,7 +76,7 @@ func TestKeyFileWithAPresetKey(t *testing.T) {
 	must(t, send(s.SMTPAddr(), "anyone@mail.test", "hello"))
 	owner, err := s.Service().Key(t.Context(), key.ID)
 	must(t, err)
-	if list, _, err := s.Service().Inboxes(t.Context(), owner); err != nil || len(list) != 1 {
+	if list, err := s.Service().Inboxes(t.Context(), owner, service.Page{}); err != nil || len(list.Inboxes) != 1 {
 		t.Errorf("the key has the inboxes %+v, %v", list, err)
 	}
 	if warned := strings.Contains(log.String(), "every user of this machine can read"); warned != (runtime.GOOS != "windows") || strings.Contains(log.String(), secret) {

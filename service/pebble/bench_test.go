@@ -3,6 +3,7 @@ package pebble
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,7 +26,7 @@ func benchmarkInbox(b *testing.B, s *Store, i int) service.Inbox {
 		ID: fmt.Sprintf("inbox_%026d", i), KeyID: "key_a", Address: fmt.Sprintf("in%d@x.test", i),
 		CreatedAt: now, ExpiresAt: now.Add(time.Duration(i)*time.Millisecond + time.Hour),
 	}
-	must(b, s.CreateInbox(b.Context(), in))
+	must(b, s.CreateInbox(b.Context(), in, math.MaxInt))
 	return in
 }
 

@@ -3,6 +3,7 @@ package pebble
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"sync"
@@ -25,8 +26,7 @@ type group struct {
 	store     *Store
 	batch     *pebbledb.Batch
 	waiting   []*op
-	size      int             // bytes of bodies
-	touched   map[string]bool // IDs of keys whose list of inboxes changes
+	size      int // bytes of bodies
 	inboxes   map[inboxOf]*inboxState
 	addresses map[string]inboxOf
 	quotas    map[quotaOf]int
@@ -48,6 +48,9 @@ type quotaOf struct {
 	keyID string
 	day   service.Day
 }
+
+// inboxesOf is what counts the inboxes of a key: a day that no message comes on.
+func inboxesOf(keyID string) quotaOf { return quotaOf{keyID, -1} }
 
 // op is one change. The committer calls prepare, which adds to the group, or returns an error and
 // adds nothing.
@@ -137,7 +140,7 @@ func (s *Store) runCommits() {
 
 func newGroup(s *Store) *group {
 	return &group{
-		store: s, batch: s.db.NewBatch(), touched: make(map[string]bool), inboxes: make(map[inboxOf]*inboxState),
+		store: s, batch: s.db.NewBatch(), inboxes: make(map[inboxOf]*inboxState),
 		addresses: make(map[string]inboxOf), quotas: make(map[quotaOf]int), keys: make(map[string]service.StoredKey),
 		removed: make(map[string]bool),
 	}
@@ -202,9 +205,6 @@ func (s *Store) commitGroup(g *group) error {
 		return err
 	}
 	g.updateCaches()
-	for keyID := range g.touched {
-		s.versions.bump(keyID)
-	}
 	select {
 	case s.written <- struct{}{}:
 	default:
@@ -276,12 +276,17 @@ func (g *group) inbox(of inboxOf) (*inboxState, error) {
 	return g.inboxes[of], nil
 }
 
-// emailsOn returns the count of the key's messages on the day, including those of the group.
-func (g *group) emailsOn(q quotaOf) (int, error) {
+// count returns how many of its messages or inboxes a key has, including those of the group.
+func (g *group) count(q quotaOf) (int, error) {
 	if n, ok := g.quotas[q]; ok {
 		return n, nil
 	}
-	return g.store.EmailsToday(context.Background(), q.keyID, q.day)
+	return g.store.count(q)
+}
+
+func (g *group) setCount(q quotaOf, n int) {
+	g.set(quotaKey(q.keyID, q.day), binary.AppendUvarint(nil, uint64(n)))
+	g.quotas[q] = n
 }
 
 // address returns the owner of an address and its inbox, as they will be after the group.

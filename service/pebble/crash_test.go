@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -63,7 +64,7 @@ func writeSome(s *Store, out io.Writer) error {
 		ID: "inbox_" + name, KeyID: "key_a", Address: name + "@x.test",
 		CreatedAt: noon, ExpiresAt: noon.Add(time.Duration(rand.IntN(1000)) * time.Second).Add(time.Hour),
 	}
-	if err := s.CreateInbox(ctx, in); err != nil {
+	if err := s.CreateInbox(ctx, in, math.MaxInt); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "created", name)

@@ -3,6 +3,7 @@ package pebble
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func testInbox(t *testing.T, s *Store, name string) service.Inbox {
 		ID: "inbox_" + name, KeyID: "key_a", Address: name + "@x.test",
 		CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
 	}
-	must(t, s.CreateInbox(t.Context(), in))
+	must(t, s.CreateInbox(t.Context(), in, math.MaxInt))
 	return in
 }
 
@@ -387,7 +388,7 @@ func TestPowerCutAnywhere(t *testing.T) {
 		for range 2 {
 			s := mustOpen(t, "store", Options{fs: cutting})
 			if sent == 0 {
-				must(t, s.CreateInbox(t.Context(), in))
+				must(t, s.CreateInbox(t.Context(), in, math.MaxInt))
 			}
 			for range 2 {
 				must(t, acknowledged(t, s, in, fmt.Sprint(sent)))

@@ -20,11 +20,12 @@ import (
 //	h hash                                  the ID of the key with that secret
 //	a address 0                             the owner of an address, and its inbox
 //	i key-ID 0 inbox-ID 0                   an inbox, found by its owner only
-//	x expires inbox-ID 0                    the partition and the owner of an inbox, ordered by expiry
+//	l key-ID 0 ^created inbox-ID 0          the inboxes of a key, the newest first
+//	x expires inbox-ID 0                    partition, creation and owner of an inbox, ordered by expiry
 //	e partition inbox-ID 0                  an inbox whose expiry was changed
 //	m partition inbox-ID 0 's' ^seq         summary of a message, the newest first
 //	m partition inbox-ID 0 'b' ^seq         its raw body
-//	q day key-ID                            count of a key's messages on a day
+//	q day key-ID                            count of a key's messages on a day, or of its inboxes
 //
 // The partition of an inbox is when it was to expire at first. Inboxes that expire at the same time are
 // neighbours, one range deletion removes their messages, and whole files can be dropped.
@@ -34,6 +35,7 @@ const (
 	hashPrefix    = 'h'
 	addressPrefix = 'a'
 	inboxPrefix   = 'i'
+	listPrefix    = 'l'
 	expiryPrefix  = 'x'
 	movedPrefix   = 'e'
 	messagePrefix = 'm'
@@ -52,9 +54,15 @@ func hashKey(hash [32]byte) []byte { return append([]byte{hashPrefix}, hash[:]..
 
 func addressKey(address string) []byte { return append(prefixed(addressPrefix, address), 0) }
 
-func ownerKey(keyID string) []byte { return append(prefixed(inboxPrefix, keyID), 0) }
+func inboxKey(keyID, id string) []byte {
+	return append(append(append(prefixed(inboxPrefix, keyID), 0), id...), 0)
+}
 
-func inboxKey(keyID, id string) []byte { return append(append(ownerKey(keyID), id...), 0) }
+// listKey returns the key of an inbox in the list of its owner's.
+func listKey(keyID string, created time.Time, id string) []byte {
+	list := append(prefixed(listPrefix, keyID), 0)
+	return append(append(binary.BigEndian.AppendUint64(list, ^uint64(created.UnixMilli())), id...), 0)
+}
 
 func expiryKey(in service.Inbox) []byte {
 	return timeKey(expiryPrefix, in.ExpiresAt.UnixMilli(), in.ID)
@@ -80,7 +88,23 @@ func timeKey(prefix byte, ms int64, id string) []byte {
 
 // encodeExpiry encodes what the end of an inbox needs.
 func encodeExpiry(in service.Inbox) []byte {
-	return append(binary.BigEndian.AppendUint64(nil, uint64(in.Partition)), in.KeyID...)
+	var w writer
+	w.number(in.Partition)
+	w.time(in.CreatedAt)
+	w.string(in.KeyID)
+	return w
+}
+
+func decodeExpiry(key, value []byte) (service.Inbox, error) {
+	if len(key) < 1+8+1 {
+		return service.Inbox{}, errValue
+	}
+	r := reader{b: value}
+	in := service.Inbox{
+		ID: string(key[9 : len(key)-1]), ExpiresAt: time.UnixMilli(int64(binary.BigEndian.Uint64(key[1:]))).UTC(),
+		Partition: r.number(), CreatedAt: r.time(), KeyID: r.string(),
+	}
+	return in, r.err
 }
 
 // messageKey appends to messagesKey.

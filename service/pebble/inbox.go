@@ -3,7 +3,6 @@ package pebble
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -12,18 +11,26 @@ import (
 )
 
 // CreateInbox implements service.Store.
-func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
+func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) error {
 	return s.commit(ctx, 0, func(g *group) error {
 		if err := g.free(in); err != nil {
 			return err
 		}
+		n, err := g.count(inboxesOf(in.KeyID))
+		if err != nil {
+			return err
+		}
+		if n >= limit {
+			return service.ErrOverQuota
+		}
+		g.setCount(inboxesOf(in.KeyID), n+1)
 		of := inboxOf{in.KeyID, in.ID}
 		g.set(addressKey(in.Address), encodeAddress(of))
 		g.set(inboxKey(in.KeyID, in.ID), encodeInbox(in))
+		g.set(listKey(in.KeyID, in.CreatedAt, in.ID), nil)
 		g.set(expiryKey(in), encodeExpiry(in))
 		g.addresses[in.Address] = of
 		g.inboxes[of] = &inboxState{Inbox: in}
-		g.touched[in.KeyID] = true
 		return nil
 	})
 }
@@ -118,37 +125,35 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 }
 
 // Inboxes implements service.Store.
-func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uint64, error) {
-	if !isName(keyID) {
-		return nil, 0, nil
+func (s *Store) Inboxes(ctx context.Context, p service.PageOfInboxes) (service.InboxPage, error) {
+	var page service.InboxPage
+	if !isName(p.KeyID) {
+		return page, nil
 	}
-	version := s.versions.of(keyID)
+	prefix := append(prefixed(listPrefix, p.KeyID), 0)
 	var ids []string
-	prefix := ownerKey(keyID)
-	err := s.scan(ctx, prefix, after(prefix), func(key, _ []byte) (bool, error) {
-		ids = append(ids, string(key[len(prefix):len(key)-1]))
-		return true, nil
+	// One byte more leaves the inbox itself out.
+	err := s.scan(ctx, append(listKey(p.KeyID, p.CreatedAt, p.ID), 0), after(prefix), func(key, _ []byte) (bool, error) {
+		if page.More = len(ids) == p.Limit; !page.More {
+			ids = append(ids, string(key[len(prefix)+8:len(key)-1]))
+		}
+		return !page.More, nil
 	})
-	if err != nil {
-		return nil, 0, err
+	if err == nil {
+		page.Total, err = s.count(inboxesOf(p.KeyID))
 	}
-	list := make([]service.Inbox, 0, len(ids))
 	for _, id := range ids {
-		in, err := s.Inbox(ctx, keyID, id)
-		switch service.ErrorCode(err) {
-		case "":
-			list = append(list, in)
-		case service.NotFound: // deleted meanwhile
-		default:
-			return nil, 0, err
+		if err != nil {
+			break
+		}
+		var in service.Inbox
+		if in, err = s.Inbox(ctx, p.KeyID, id); err == nil {
+			page.Inboxes = append(page.Inboxes, in)
+		} else if service.ErrorCode(err) == service.NotFound { // deleted meanwhile
+			err = nil
 		}
 	}
-	return list, version, nil
-}
-
-// InboxesVersion implements service.Store.
-func (s *Store) InboxesVersion(ctx context.Context, keyID string) (uint64, error) {
-	return s.versions.of(keyID), nil
+	return page, err
 }
 
 // fewMessages is up to how many messages are deleted one by one, which is then cheaper than a
@@ -166,16 +171,26 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		if in.gone {
 			return service.ErrNotFound
 		}
+		n, err := g.count(inboxesOf(keyID))
+		if err != nil {
+			return err
+		}
 		g.deleteMessages(in.Inbox)
 		g.delete(expiryKey(in.Inbox))
 		if in.Partition != 0 {
 			g.delete(movedKey(in.Inbox))
 		}
-		g.delete(inboxKey(keyID, id))
-		g.inboxes[of] = &inboxState{gone: true}
-		g.touched[keyID] = true
+		g.deleteInbox(in.Inbox)
+		g.setCount(inboxesOf(keyID), n-1)
 		return nil
 	})
+}
+
+// deleteInbox removes an inbox, but not what is ordered by its expiry.
+func (g *group) deleteInbox(in service.Inbox) {
+	g.delete(inboxKey(in.KeyID, in.ID))
+	g.delete(listKey(in.KeyID, in.CreatedAt, in.ID))
+	g.inboxes[inboxOf{in.KeyID, in.ID}] = &inboxState{gone: true}
 }
 
 // ExtendInbox implements service.Store. The messages stay where they are.
@@ -212,22 +227,19 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 		var first, last []byte
 		prefix := []byte{expiryPrefix}
 		err := s.scan(ctx, prefix, after(prefix), func(key, value []byte) (bool, error) {
-			if len(key) < 1+8+1 || len(value) < 8 {
-				return false, errValue
+			in, err := decodeExpiry(key, value)
+			if err != nil {
+				return false, err
 			}
-			expires := time.UnixMilli(int64(binary.BigEndian.Uint64(key[1:]))).UTC()
-			if expires.After(now) || len(swept.Inboxes) == limit {
-				swept.Next = expires
+			if in.ExpiresAt.After(now) || len(swept.Inboxes) == limit {
+				swept.Next = in.ExpiresAt
 				return false, nil
 			}
 			if first == nil {
 				first = bytes.Clone(key)
 			}
 			last = append(last[:0], key...)
-			swept.Inboxes = append(swept.Inboxes, service.Inbox{
-				ID: string(key[9 : len(key)-1]), KeyID: string(value[8:]), ExpiresAt: expires,
-				Partition: int64(binary.BigEndian.Uint64(value)),
-			})
+			swept.Inboxes = append(swept.Inboxes, in)
 			return true, nil
 		})
 		if err != nil || first == nil {
@@ -238,10 +250,23 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 		if err != nil {
 			return err
 		}
+		left := make(map[quotaOf]int, 1)
 		for _, in := range swept.Inboxes {
-			g.delete(inboxKey(in.KeyID, in.ID))
-			g.inboxes[inboxOf{in.KeyID, in.ID}] = &inboxState{gone: true}
-			g.touched[in.KeyID] = true
+			q := inboxesOf(in.KeyID)
+			if _, ok := left[q]; !ok {
+				if left[q], err = g.count(q); err != nil {
+					return err
+				}
+			}
+			if old := g.inboxes[inboxOf{in.KeyID, in.ID}]; old == nil || !old.gone { // the group may have deleted it
+				left[q]--
+			}
+		}
+		for q, n := range left {
+			g.setCount(q, n)
+		}
+		for _, in := range swept.Inboxes {
+			g.deleteInbox(in)
 			if in.Partition != 0 {
 				messages := messagesKey(in)
 				g.deleteRange(messages, after(messages))

@@ -33,7 +33,7 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 			inboxes[i] = in
 			q := quotaOf{m.KeyID, day}
 			if more[q] == 0 {
-				if more[q], err = g.emailsOn(q); err != nil {
+				if more[q], err = g.count(q); err != nil {
 					return err
 				}
 			}
@@ -50,8 +50,7 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 			}
 		}
 		for q, n := range more {
-			g.set(quotaKey(q.keyID, q.day), binary.AppendUvarint(nil, uint64(n)))
-			g.quotas[q] = n
+			g.setCount(q, n)
 		}
 		return nil
 	})
@@ -75,7 +74,6 @@ func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) 
 	g.set(messageKey(messages, summaryKind, seq), encodeMessage(m))
 	g.set(messageKey(messages, bodyKind, seq), a.Raw)
 	in.Messages, in.Last, in.Version = in.Messages+1, seq, messageVersion(m.ID)
-	g.touched[in.KeyID] = true
 }
 
 // DeleteMessages implements service.Store.
@@ -131,16 +129,18 @@ func (g *group) deleteMessage(messages []byte, seq uint64) {
 func (g *group) update(in *inboxState) {
 	in.Version = rand.Uint64()
 	g.set(inboxKey(in.KeyID, in.ID), encodeInbox(in.Inbox))
-	g.touched[in.KeyID] = true
 }
 
 // EmailsToday implements service.Store.
 func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
-	q := quotaOf{keyID, day}
-	return s.quotas.get(q, func() (int, error) { return s.emails(q) })
+	return s.count(quotaOf{keyID, day})
 }
 
-func (s *Store) emails(q quotaOf) (int, error) {
+func (s *Store) count(q quotaOf) (int, error) {
+	return s.quotas.get(q, func() (int, error) { return s.readCount(q) })
+}
+
+func (s *Store) readCount(q quotaOf) (int, error) {
 	value, err := s.get(quotaKey(q.keyID, q.day))
 	if service.ErrorCode(err) == service.NotFound {
 		return 0, nil

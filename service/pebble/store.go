@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -57,7 +56,6 @@ type Store struct {
 	db        *pebbledb.DB
 	lock      *lock
 	log       *slog.Logger
-	versions  *versions
 	disk      *disk
 	views     views
 	keys      *cache[string, service.StoredKey] // by ID
@@ -127,7 +125,6 @@ func newStore(dir string, l *lock, o Options) *Store {
 		lock:         l,
 		log:          o.Log,
 		opened:       time.Now(),
-		versions:     &versions{start: rand.Uint64(), changes: make(map[string]uint64)},
 		keys:         newCache[string, service.StoredKey](cacheSize),
 		hashes:       newCache[[32]byte, string](cacheSize),
 		inboxes:      newCache[inboxOf, service.Inbox](inboxCacheSize),
@@ -258,7 +255,7 @@ func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-const format = "2"
+const format = "3"
 
 // sizeOf returns the size in bytes of the disk that a folder is on, or 1 TiB if it is unknown.
 func sizeOf(disk vfs.FS, dir string) uint64 {

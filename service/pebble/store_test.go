@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,9 +132,9 @@ func TestOnlyWhatIsOnDiskIsShown(t *testing.T) {
 			if got := subjects(t, s, in); !slices.Equal(got, subject) {
 				t.Errorf("the list is %q, want %q", got, subject)
 			}
-			list, _, err := s.Inboxes(t.Context(), in.KeyID)
+			list, err := s.Inboxes(t.Context(), service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9})
 			must(t, err)
-			if len(list) != 1 || list[0].Messages != len(subject) {
+			if len(list.Inboxes) != 1 || list.Inboxes[0].Messages != len(subject) {
 				t.Errorf("the list of inboxes is %+v", list)
 			}
 		}
@@ -155,7 +156,7 @@ func TestOnlyWhatIsOnDiskIsShown(t *testing.T) {
 			}
 			want("two", "one")
 		}
-		wantCode(t, s.CreateInbox(t.Context(), service.Inbox{ID: "inbox_x", KeyID: "key_a", Address: "x@x.test"}), service.Unavailable)
+		wantCode(t, s.CreateInbox(t.Context(), service.Inbox{ID: "inbox_x", KeyID: "key_a", Address: "x@x.test"}, math.MaxInt), service.Unavailable)
 		want("two", "one")
 		slow.delay = 0
 		t.Log("close:", s.Close())

@@ -36,7 +36,7 @@ func (a *announcer) init() {
 	a.more = make(chan struct{}, 1)
 }
 
-// announce announces topics, such as the IDs of inboxes and keys that have changed.
+// announce announces topics, such as the IDs of inboxes that have changed and of keys that have new ones.
 func (a *announcer) announce(ids ...string) {
 	if len(ids) == 0 {
 		return

@@ -160,7 +160,7 @@ func byKeys(group []*delivery) map[string][]*delivery {
 
 // store stores a group in one transaction. It first counts the messages, which locks the rows of
 // their keys, in order, and then of their inboxes, and tells their sequence numbers. If some cannot be stored,
-// it begins again without them. It returns the IDs of the inboxes and keys that have changed.
+// it begins again without them. It returns the IDs of the inboxes that have changed.
 func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery) ([]string, error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

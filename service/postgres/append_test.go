@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -22,7 +23,7 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})
 	stuck, free := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
 	free.ID, free.KeyID, free.Address = "inbox_other", "key_other", "other@x.test"
-	check(t, s.CreateInbox(t.Context(), free))
+	check(t, s.CreateInbox(t.Context(), free, math.MaxInt))
 	tx, err := s.pool.Begin(t.Context())
 	check(t, err)
 	defer tx.Rollback(context.WithoutCancel(t.Context()))
@@ -94,7 +95,7 @@ func TestKeysAreLockedInOrder(t *testing.T) {
 	group := make(map[string]*delivery)
 	for _, name := range []string{"c", "B", "_", "a", "Z", "1"} { // neither order has that of the table
 		in := service.Inbox{ID: "inbox_" + name, KeyID: "key_" + name, Address: name + "@x.test", CreatedAt: day, ExpiresAt: day.Add(time.Hour)}
-		check(t, s.CreateInbox(t.Context(), in))
+		check(t, s.CreateInbox(t.Context(), in, math.MaxInt))
 		group[in.KeyID] = waiting(day, in)
 	}
 	keys, err := query(t.Context(), s.pool, pgx.RowTo[string], "SELECT key_id FROM owners ORDER BY key_id")
@@ -138,7 +139,7 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 			var inboxes []service.Inbox
 			for n := range 2 * committers {
 				in := service.Inbox{ID: fmt.Sprint("inbox_", n), KeyID: fmt.Sprint("key_", n), Address: fmt.Sprint(n, "@x.test"), CreatedAt: day, ExpiresAt: day.Add(time.Hour)}
-				check(t, s.CreateInbox(t.Context(), in))
+				check(t, s.CreateInbox(t.Context(), in, math.MaxInt))
 				inboxes = append(inboxes, in)
 			}
 			tx, err := s.pool.Begin(t.Context())

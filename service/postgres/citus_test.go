@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -76,7 +77,7 @@ func TestCommitsInTwoPhases(t *testing.T) {
 				t.Errorf("at node %d: %s: %d times PREPARE TRANSACTION", node, what, n)
 			}
 		}
-		wants("creating inboxes", false, func(in service.Inbox) error { return s.CreateInbox(ctx, in) })
+		wants("creating inboxes", false, func(in service.Inbox) error { return s.CreateInbox(ctx, in, math.MaxInt) })
 		wants("deliveries", false, func(in service.Inbox) error { return deliver(ctx, s, in, "x") })
 		wants("many deliveries", false, func(in service.Inbox) error { // they are copied
 			var many errgroup.Group
@@ -86,7 +87,7 @@ func TestCommitsInTwoPhases(t *testing.T) {
 			return many.Wait()
 		})
 		wants("reading", false, func(in service.Inbox) error {
-			if _, _, err := s.Inboxes(ctx, in.KeyID); err != nil {
+			if _, err := s.Inboxes(ctx, service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9}); err != nil {
 				return err
 			}
 			if _, err := s.InboxByAddress(ctx, in.Address); err != nil {
@@ -136,8 +137,8 @@ func TestConnectionsDoNotGrow(t *testing.T) {
 	defer conn.Release()
 	var sizes []int
 	for range 2 {
-		for n := range 200 {
-			execute(t, conn, lockOwner, in.KeyID, n)
+		for range 200 {
+			execute(t, conn, lockOwners+" = $1", in.KeyID)
 		}
 		var size int
 		check(t, conn.QueryRow(t.Context(), "SELECT sum(total_bytes) FROM pg_backend_memory_contexts").Scan(&size))

@@ -191,6 +191,7 @@ type server struct {
 	inboxes   *loader[keyed, service.Inbox] // by ID
 	addressed *loader[keyed, service.Inbox] // by address
 	addresses *loader[string, addressRow]
+	pages     *loader[service.PageOfInboxes, page]
 	owners    *loader[string, owner]
 	requests  *loader[*request, *request]
 
@@ -204,6 +205,7 @@ func (s *Store) newServer(pool *pgxpool.Pool) *server {
 	v.inboxes = newLoader(s, pool, s.readInboxes, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} })
 	v.addressed = newLoader(s, pool, s.readAddressed, func(in service.Inbox) keyed { return keyed{in.KeyID, in.Address} })
 	v.addresses = newLoader(s, pool, s.readAddresses, func(a addressRow) string { return a.Address })
+	v.pages = newLoader(s, pool, s.readPages, func(p page) service.PageOfInboxes { return p.of })
 	v.owners = newLoader(s, pool, s.readOwners, func(o owner) string { return o.keyID })
 	v.requests = newLoader(s, pool, s.countRequests, func(r *request) *request { return r })
 	for range committers {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -49,7 +50,7 @@ func grow(b *testing.B, url string, total int) {
 	g := &growth{b: b, store: s, now: time.Now().UTC().Truncate(time.Millisecond)}
 	g.big = g.inbox(0)
 	g.big.ID, g.big.Address, g.big.ExpiresAt = "inbox_big", "big@x.test", g.now.Add(time.Hour)
-	check(b, s.CreateInbox(b.Context(), g.big))
+	check(b, s.CreateInbox(b.Context(), g.big, math.MaxInt))
 	fmt.Println("messages  inboxes  created/s  appended/s  append p50 p99   get p50 p99    list p50 p99   address p50 p99   bytes a message")
 	for step := range 10 {
 		created := g.create(total / 100)
@@ -125,7 +126,7 @@ func (g *growth) create(n int) float64 {
 		g.inboxes = append(g.inboxes, g.inbox(from+i))
 		g.counts = append(g.counts, 0)
 	}
-	rate, _ := g.callers(n, func(i int) error { return g.store.CreateInbox(g.b.Context(), g.inboxes[from+i]) })
+	rate, _ := g.callers(n, func(i int) error { return g.store.CreateInbox(g.b.Context(), g.inboxes[from+i], math.MaxInt) })
 	return rate
 }
 

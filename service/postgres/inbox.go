@@ -31,7 +31,7 @@ func columns(list []keyed) (keyIDs, names []string) {
 
 // CreateInbox implements service.Store. A process that ends in the middle leaves an address without
 // an inbox, which its key can still use.
-func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
+func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) error {
 	if !isName(in.ID) || !isName(in.KeyID) || !isName(in.Address) {
 		return service.Errorf(service.Invalid, "not an inbox")
 	}
@@ -41,16 +41,19 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	if err := s.claim(ctx, in.Address, in.KeyID); err != nil {
 		return err
 	}
+	var before int
 	var created int64
 	err := s.batch(ctx, in.KeyID, func(b *pgx.Batch) {
-		b.Queue(`INSERT INTO owners (key_id, version, day, emails, emails_before) VALUES ($1, $2, $3, 0, 0)
-			ON CONFLICT (key_id) DO UPDATE SET version = EXCLUDED.version`,
-			in.KeyID, newVersion(), int32(service.DayOf(in.CreatedAt)))
+		b.Queue(`INSERT INTO owners AS o (key_id, inboxes, day, emails, emails_before) VALUES ($1, 0, $2, 0, 0)
+			ON CONFLICT (key_id) DO UPDATE SET day = o.day RETURNING inboxes`,
+			in.KeyID, int32(service.DayOf(in.CreatedAt))).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
 		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, messages, last, version, slot)
-			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, 0, 0, $6::bigint, $7::integer FROM owners o WHERE o.key_id = $1
+			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, 0, 0, $6::bigint, $7::integer
+			FROM owners o WHERE o.key_id = $1 AND o.inboxes < $8::bigint
 				AND NOT EXISTS (SELECT 1 FROM inboxes i WHERE i.key_id = $1 AND i.address = $3 AND i.expires_at > $4)`,
-			in.KeyID, in.ID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)),
-		).Exec(func(done pgconn.CommandTag) error {
+			in.KeyID, in.ID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)), limit)
+		b.Queue("UPDATE owners SET inboxes = inboxes + 1 WHERE key_id = $1 AND EXISTS (SELECT 1 FROM inboxes WHERE key_id = $1 AND id = $2)",
+			in.KeyID, in.ID).Exec(func(done pgconn.CommandTag) error {
 			created = done.RowsAffected()
 			return nil
 		})
@@ -58,7 +61,11 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	if err != nil {
 		return err
 	}
-	if created == 0 {
+	switch {
+	case created > 0:
+	case before >= limit:
+		return service.ErrOverQuota
+	default:
 		return service.ErrTaken
 	}
 	s.announcer.announce(in.KeyID)
@@ -179,32 +186,44 @@ func (s *Store) readAddressed(ctx context.Context, pool *pgxpool.Pool, list []ke
 }
 
 // Inboxes implements service.Store.
-func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uint64, error) {
-	if !isName(keyID) {
-		return nil, 0, nil
+func (s *Store) Inboxes(ctx context.Context, p service.PageOfInboxes) (service.InboxPage, error) {
+	if !isName(p.KeyID) {
+		return service.InboxPage{}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	// Before the list, which may be newer but not older.
-	version, err := s.InboxesVersion(ctx, keyID)
+	v, err := s.serverOf(ctx, p.KeyID)
 	if err != nil {
-		return nil, 0, err
+		return service.InboxPage{}, err
 	}
-	v, err := s.serverOf(ctx, keyID)
-	if err != nil {
-		return nil, 0, err
-	}
-	list, err := query(ctx, v.pool, scanInbox, "SELECT "+inboxColumns+" FROM inboxes i WHERE key_id = $1", keyID)
-	if err != nil {
-		return nil, 0, s.failure(ctx, v.pool, err)
-	}
-	return list, version, nil
+	found, err := v.pages.get(ctx, p)
+	return found.InboxPage, err
 }
 
-// InboxesVersion implements service.Store. It is 0 for a key that never had an inbox.
-func (s *Store) InboxesVersion(ctx context.Context, keyID string) (uint64, error) {
-	o, err := s.owner(ctx, keyID)
-	return o.version, err
+// page is a page of a key's list of inboxes.
+type page struct {
+	of service.PageOfInboxes
+	service.InboxPage
+}
+
+func (s *Store) readPages(ctx context.Context, pool *pgxpool.Pool, list []service.PageOfInboxes) ([]page, error) {
+	pages := make([]page, len(list))
+	var b pgx.Batch
+	for i, of := range list {
+		p := &pages[i]
+		p.of = of
+		b.Queue("SELECT inboxes FROM owners WHERE key_id = $1", of.KeyID).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&p.Total}, func() error { return nil })
+			return err
+		})
+		b.Queue("SELECT "+inboxColumns+` FROM inboxes i WHERE key_id = $1 AND created_at <= $2 AND (created_at < $2 OR id > $3)
+			ORDER BY created_at DESC, id LIMIT $4`, of.KeyID, of.CreatedAt, of.ID, of.Limit+1).Query(func(rows pgx.Rows) (err error) {
+			p.Inboxes, err = pgx.CollectRows(rows, scanInbox)
+			if p.More = len(p.Inboxes) > of.Limit; p.More {
+				p.Inboxes = p.Inboxes[:of.Limit]
+			}
+			return err
+		})
+	}
+	return pages, pool.SendBatch(ctx, &b).Close()
 }
 
 func scanInbox(row pgx.CollectableRow) (service.Inbox, error) {
@@ -222,7 +241,7 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 	}
 	var extended []service.Inbox
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
-		b.Queue(lockOwner, keyID, newVersion())
+		b.Queue(lockOwners+" = $1", keyID)
 		b.Queue("UPDATE inboxes i SET expires_at = $4, version = $5 WHERE key_id = $1 AND id = $2 AND expires_at > $3 RETURNING "+inboxColumns,
 			keyID, id, now, expires, newVersion()).Query(func(rows pgx.Rows) (err error) {
 			extended, err = pgx.CollectRows(rows, scanInbox)
@@ -235,12 +254,16 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 	if len(extended) == 0 {
 		return service.Inbox{}, service.ErrNotFound
 	}
-	s.announcer.announce(id, keyID)
+	s.announcer.announce(id)
 	return extended[0], nil
 }
 
-// lockOwner begins a change, see the package.
-const lockOwner = "UPDATE owners SET version = $2 WHERE key_id = $1"
+const (
+	// lockOwners begins a change, see the package.
+	lockOwners  = "UPDATE owners SET day = day WHERE key_id"
+	deleteInbox = `WITH gone AS (DELETE FROM inboxes WHERE key_id = $1 AND id = $2 RETURNING key_id, id),
+		counted AS (UPDATE owners SET inboxes = inboxes - 1 WHERE key_id = $1 AND EXISTS (SELECT 1 FROM gone))`
+)
 
 // DeleteInbox implements service.Store. The messages can no longer be read, but are left for Sweep
 // to remove.
@@ -250,10 +273,10 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	}
 	var deleted int64
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
-		b.Queue(lockOwner, keyID, newVersion())
+		b.Queue(lockOwners+" = $1", keyID)
 		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, last)
 			SELECT key_id, id, slot, last FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
-		b.Queue("DELETE FROM inboxes WHERE key_id = $1 AND id = $2", keyID, id).Exec(func(done pgconn.CommandTag) error {
+		b.Queue(deleteInbox+" SELECT 1 FROM gone", keyID, id).Exec(func(done pgconn.CommandTag) error {
 			deleted = done.RowsAffected()
 			return nil
 		})
@@ -264,6 +287,6 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	if deleted == 0 {
 		return service.ErrNotFound
 	}
-	s.announcer.announce(id, keyID)
+	s.announcer.announce(id)
 	return nil
 }

@@ -112,7 +112,6 @@ func revocation(k service.StoredKey) *time.Time {
 // owner is what each delivery changes of a key.
 type owner struct {
 	keyID          string
-	version        uint64
 	day            service.Day
 	emails, before int // messages on the day, and on the day before
 }
@@ -128,7 +127,7 @@ func (o *owner) on(day service.Day) int {
 	return 0
 }
 
-const ownerColumns = "key_id, version, day, emails, emails_before"
+const ownerColumns = "key_id, day, emails, emails_before"
 
 // owner returns a key's owner, which is zero for a key that never had an inbox.
 func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
@@ -154,10 +153,9 @@ func (s *Store) readOwners(ctx context.Context, pool *pgxpool.Pool, keyIDs []str
 
 func scanOwner(row pgx.CollectableRow) (owner, error) {
 	var o owner
-	var version int64
 	var day int32
-	err := row.Scan(&o.keyID, &version, &day, &o.emails, &o.before)
-	o.version, o.day = uint64(version), service.Day(day)
+	err := row.Scan(&o.keyID, &day, &o.emails, &o.before)
+	o.day = service.Day(day)
 	return o, err
 }
 

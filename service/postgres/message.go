@@ -135,7 +135,7 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 			return done.RowsAffected()
 		}
 		some := slotOf(in).suffix() + " WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4"
-		change(lockOwner, keyID, newVersion())
+		change(lockOwners+" = $1", keyID)
 		n := change("DELETE FROM messages"+some+" AND (id = $5 OR $5 = '')", keyID, inboxID, first, last, messageID)
 		change("DELETE FROM bodies"+some, keyID, inboxID, first, last)
 		found := change("UPDATE inboxes SET messages = messages - $3, version = $4 WHERE key_id = $1 AND id = $2", keyID, inboxID, n, newVersion())
@@ -145,7 +145,7 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 		return err
 	})
 	if err == nil {
-		s.announcer.announce(inboxID, keyID)
+		s.announcer.announce(inboxID)
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // schemaVersion changes with the files.
-const schemaVersion = 1
+const schemaVersion = 2
 
 var (
 	//go:embed schema.sql

@@ -15,10 +15,10 @@ CREATE TABLE keys (
     revoked_at timestamptz
 );
 
--- What each delivery changes of a key. A transaction that changes anything of a key locks this row first.
+-- What is counted of a key. A transaction that changes anything of a key locks this row first.
 CREATE TABLE owners (
     key_id        text PRIMARY KEY,
-    version       bigint NOT NULL,         -- of the key's list of inboxes; compared for equality only
+    inboxes       integer NOT NULL,        -- how many it has
     day           integer NOT NULL,        -- the last day with messages: days since 1970-01-01
     emails        integer NOT NULL,        -- on that day
     emails_before integer NOT NULL         -- on the day before it
@@ -26,7 +26,7 @@ CREATE TABLE owners (
 
 CREATE TABLE inboxes (
     key_id     text NOT NULL,
-    id         text NOT NULL,
+    id         text COLLATE "C" NOT NULL,
     address    text NOT NULL,
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
@@ -37,6 +37,7 @@ CREATE TABLE inboxes (
     PRIMARY KEY (key_id, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX inboxes_by_address ON inboxes (key_id, address);
+CREATE INDEX inboxes_by_age ON inboxes (key_id, created_at DESC, id);
 CREATE INDEX inboxes_by_expiry ON inboxes (expires_at);
 
 -- An address belongs for ever to the key that had it first. The inbox that has it is the newest one of that key.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -47,7 +48,7 @@ func create(t *testing.T, s *Store, n int, life time.Duration) service.Inbox {
 	in := service.Inbox{
 		ID: fmt.Sprintf("inbox_%d", n), KeyID: "key_a", Address: fmt.Sprintf("%d@x.test", n), CreatedAt: day, ExpiresAt: day.Add(life),
 	}
-	check(t, s.CreateInbox(t.Context(), in))
+	check(t, s.CreateInbox(t.Context(), in, math.MaxInt))
 	return in
 }
 

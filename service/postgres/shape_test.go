@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -279,7 +280,7 @@ func exercise(t *testing.T, s *Store, done func(what string)) {
 	}{
 		{"creating inboxes", func() error {
 			for _, in := range inboxes {
-				if err := s.CreateInbox(ctx, in); err != nil {
+				if err := s.CreateInbox(ctx, in, math.MaxInt); err != nil {
 					return err
 				}
 			}
@@ -335,7 +336,7 @@ func exercise(t *testing.T, s *Store, done func(what string)) {
 			return err
 		})},
 		{"listing inboxes", each(func(in service.Inbox) error {
-			_, _, err := s.Inboxes(ctx, in.KeyID)
+			_, err := s.Inboxes(ctx, service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9})
 			return err
 		})},
 		{"reading the day's count", each(func(in service.Inbox) error {

@@ -139,11 +139,11 @@ func changesWake(t *testing.T, urls []string) {
 		return here.WaitMessages(ctx, k, in.ID, now.Version)
 	}
 	inboxes := func(ctx context.Context) (bool, error) {
-		version, err := here.InboxesVersion(ctx, k)
+		list, err := here.Inboxes(ctx, k, service.Page{})
 		if err != nil {
 			return false, err
 		}
-		return here.WaitInboxes(ctx, k, version)
+		return here.WaitInboxes(ctx, k, service.Page{}, list)
 	}
 	waits("a message", messages, deliver)
 	waits("a message, for the list of inboxes", inboxes, deliver)

@@ -86,11 +86,9 @@ func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) ([]s
 			swept = append(swept, service.Inbox{ID: in.name, KeyID: in.keyID})
 		}
 	}
-	var changed []string
 	for _, in := range swept {
-		changed = append(changed, in.ID, in.KeyID)
+		s.announcer.announce(in.ID)
 	}
-	s.announcer.announce(changed...)
 	return swept, err
 }
 
@@ -101,7 +99,7 @@ func (s *Store) deleteInboxes(ctx context.Context, tx pgx.Tx, list []keyed) (gon
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	var b pgx.Batch
 	for part := range slices.Chunk(keys, s.rowsPerStatement) {
-		queueNamed(&b, "UPDATE owners SET version = $2 WHERE key_id", part, "", newVersion())
+		queueNamed(&b, lockOwners, part, "")
 	}
 	for part := range slices.Chunk(list, s.rowsPerStatement) {
 		queueDeletions(&b, part).Query(func(rows pgx.Rows) error {
@@ -115,11 +113,14 @@ func (s *Store) deleteInboxes(ctx context.Context, tx pgx.Tx, list []keyed) (gon
 
 func queueDeletions(b *pgx.Batch, list []keyed) *pgx.QueuedQuery {
 	if len(list) == 1 {
-		return b.Queue("DELETE FROM inboxes WHERE key_id = $1 AND id = $2 RETURNING key_id, id", list[0].keyID, list[0].name)
+		return b.Queue(deleteInbox+" SELECT key_id, id FROM gone", list[0].keyID, list[0].name)
 	}
 	keyIDs, ids := columns(list)
-	return b.Queue(`DELETE FROM inboxes i USING unnest($1::text[], $2::text[]) u (key_id, id)
-		WHERE i.key_id = u.key_id AND i.id = u.id RETURNING i.key_id, i.id`, keyIDs, ids)
+	return b.Queue(`WITH gone AS (DELETE FROM inboxes i USING unnest($1::text[], $2::text[]) u (key_id, id)
+			WHERE i.key_id = u.key_id AND i.id = u.id RETURNING i.key_id, i.id),
+		counted AS (UPDATE owners o SET inboxes = o.inboxes - g.n FROM (SELECT key_id, count(*) n FROM gone GROUP BY key_id) g
+			WHERE o.key_id = g.key_id)
+		SELECT key_id, id FROM gone`, keyIDs, ids)
 }
 
 func scanKeyed(row pgx.CollectableRow) (k keyed, err error) {

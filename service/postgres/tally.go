@@ -50,11 +50,11 @@ func newTally(group []*delivery, gone map[*service.NewMessage]bool) *tally {
 
 // A row has as many new messages as its ID is in an array.
 const (
-	countEmails = `UPDATE owners SET version = $2, day = greatest(day, $3),
-		emails = CASE WHEN day > $3 THEN emails WHEN day = $3 THEN emails + cardinality(array_positions($4::text[], key_id))
-			ELSE cardinality(array_positions($4::text[], key_id)) END,
-		emails_before = CASE WHEN day = $3 + 1 THEN emails_before + cardinality(array_positions($4::text[], key_id))
-			WHEN day >= $3 THEN emails_before WHEN day = $3 - 1 THEN emails ELSE 0 END
+	countEmails = `UPDATE owners SET day = greatest(day, $2),
+		emails = CASE WHEN day > $2 THEN emails WHEN day = $2 THEN emails + cardinality(array_positions($3::text[], key_id))
+			ELSE cardinality(array_positions($3::text[], key_id)) END,
+		emails_before = CASE WHEN day = $2 + 1 THEN emails_before + cardinality(array_positions($3::text[], key_id))
+			WHEN day >= $2 THEN emails_before WHEN day = $2 - 1 THEN emails ELSE 0 END
 		WHERE key_id`
 	countMessages = `UPDATE inboxes i SET version = $2, messages = messages + cardinality(array_positions($3::text[], id)),
 		last = last + cardinality(array_positions($3::text[], id))
@@ -72,7 +72,7 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, rowsPerStatement int)
 		for _, k := range part {
 			all = append(all, slices.Repeat([]string{k}, len(t.inboxIDs[k]))...)
 		}
-		queueNamed(&b, countEmails, part, " RETURNING "+ownerColumns, newVersion(), int32(t.day()), all).Query(func(rows pgx.Rows) error {
+		queueNamed(&b, countEmails, part, " RETURNING "+ownerColumns, int32(t.day()), all).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanOwner)
 			maps.Copy(t.owners, index(list, func(o owner) string { return o.keyID }))
 			return err
@@ -156,9 +156,9 @@ func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
 	return conn.SendBatch(ctx, &b).Close()
 }
 
-// changed returns the IDs of the inboxes and keys whose rows have changed.
+// changed returns the IDs of the inboxes that have changed.
 func (t *tally) changed() []string {
-	ids := slices.Collect(maps.Keys(t.inboxIDs))
+	var ids []string
 	for in := range t.inboxes {
 		ids = append(ids, in.name)
 	}

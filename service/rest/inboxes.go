@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"time"
@@ -82,31 +83,60 @@ func (s *Server) deleteInbox(w *response, r *http.Request) error {
 
 func (s *Server) listInboxes(w *response, r *http.Request) error {
 	key := w.key
+	page, err := readPage(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
 	if s.service.CatchesAll(key) {
 		w.Header().Set("Catch-All", "?1")
 	}
-	send, err := s.longPoll(w, r, func() (uint64, error) {
-		return s.service.InboxesVersion(r.Context(), key)
-	}, func(ctx context.Context, version uint64) (bool, error) {
-		return s.service.WaitInboxes(ctx, key, version)
+	var list service.InboxList
+	var version uint64
+	send, err := s.longPoll(w, r, func() (_ uint64, err error) {
+		list, err = s.service.Inboxes(r.Context(), key, page)
+		version = list.Version + uint64(list.Total)
+		return version, err
+	}, func(ctx context.Context, _ uint64) (bool, error) {
+		return s.service.WaitInboxes(ctx, key, page, list)
 	})
 	if err != nil || !send {
 		return err
 	}
-	list, version, err := s.service.Inboxes(r.Context(), key)
-	if err != nil {
-		return err
+	body, ok := s.answers.get(listKey(key.ID, version, page))
+	if !ok {
+		if body, err = s.inboxesJSON(list); err != nil {
+			return err
+		}
+		s.answers.put(listKey(key.ID, version, page), body)
 	}
 	w.Header().Set("Etag", versionTag(version))
-	all := api.InboxList{Inboxes: make([]api.Inbox, len(list)), Total: len(list), Domains: s.service.Domains()}
+	w.send(http.StatusOK, "application/json", body)
+	return nil
+}
+
+// inboxesJSON encodes a list, the inboxes directly, as in encode.
+func (s *Server) inboxesJSON(list service.InboxList) ([]byte, error) {
+	b := bytes.NewBufferString(`{"inboxes":[`)
+	for i, in := range list.Inboxes {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		j := inboxJSON(in)
+		j.ETag = versionTag(in.Version)
+		element, err := j.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		b.Write(element)
+	}
+	rest := api.InboxList{Total: list.Total, Domains: s.service.Domains()}
 	if s.options.Relay != nil {
-		all.RelayAllow = s.options.Relay.Allowed()
+		rest.RelayAllow = s.options.Relay.Allowed()
 	}
-	for i, in := range list {
-		all.Inboxes[i] = inboxJSON(in)
-		all.Inboxes[i].ETag = versionTag(in.Version)
-	}
-	return w.sendJSON(http.StatusOK, all)
+	end, err := encode(rest)
+	b.WriteByte(']')
+	b.Write(bytes.TrimPrefix(end, []byte(`{"inboxes":[]`)))
+	return b.Bytes(), err
 }
 
 // inboxJSON returns an inbox as GET answers it; the answer to POST has other fields.

@@ -97,7 +97,7 @@ func secondsField(name string, value json.RawMessage) (time.Duration, error) {
 	return time.Duration(min(seconds, maxSeconds)) * time.Second, nil
 }
 
-// maxLimit is the largest value of ?limit=, and how many messages of a list are in memory at once.
+// maxLimit is the largest value of ?limit=, and how much of a list is in memory at once.
 const maxLimit = 1000
 
 // readPage reads ?limit= and ?after=.
@@ -116,7 +116,7 @@ func readPage(rawQuery string) (service.Page, error) {
 	}
 	if query.Has("after") {
 		if p.After = query.Get("after"); p.After == "" {
-			return p, invalid("after must be the ID of a message")
+			return p, invalid("after must not be empty")
 		}
 	}
 	return p, nil

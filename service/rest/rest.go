@@ -43,12 +43,11 @@ type Service interface {
 
 	CreateInbox(ctx context.Context, k service.Key, n service.NewInbox) (service.Inbox, error)
 	Inbox(ctx context.Context, k service.Key, id string) (service.Inbox, error)
-	Inboxes(ctx context.Context, k service.Key) ([]service.Inbox, uint64, error)
-	InboxesVersion(ctx context.Context, k service.Key) (uint64, error)
+	Inboxes(ctx context.Context, k service.Key, p service.Page) (service.InboxList, error)
 	DeleteInbox(ctx context.Context, k service.Key, id string) error
 	ExtendInbox(ctx context.Context, k service.Key, id string, ttl time.Duration) (service.Inbox, error)
 	DeleteMessages(ctx context.Context, k service.Key, inboxID, messageID string) error
-	WaitInboxes(ctx context.Context, k service.Key, version uint64) (changed bool, err error)
+	WaitInboxes(ctx context.Context, k service.Key, p service.Page, list service.InboxList) (changed bool, err error)
 	CatchesAll(k service.Key) bool
 	Domains() []string
 

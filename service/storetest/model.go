@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -106,7 +107,7 @@ func (m *modelStore) create(t *testing.T, keyID string) {
 			want = service.Taken
 		}
 	}
-	wantCode(t, m.CreateInbox(t.Context(), in), want)
+	wantCode(t, m.CreateInbox(t.Context(), in, math.MaxInt), want)
 	if want == "" {
 		m.owners[in.Address] = keyID
 		m.inboxes[in.ID] = &modelInbox{Inbox: in}
@@ -269,8 +270,15 @@ func (m *modelStore) compare(t *testing.T) {
 	ctx := t.Context()
 	for key := range 3 {
 		keyID := fmt.Sprintf("key_%d", key)
-		got, _, err := m.Inboxes(ctx, keyID)
-		must(t, err)
+		got, total := allInboxes(t, m, keyID, 1+m.rand.IntN(20))
+		if total != len(got) {
+			t.Fatalf("%s has %d inboxes, and %d are counted", keyID, len(got), total)
+		}
+		if !slices.IsSortedFunc(got, func(a, b service.Inbox) int {
+			return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
+		}) {
+			t.Fatalf("%s has inboxes in another order: %+v", keyID, got)
+		}
 		var ids, want []string
 		for _, in := range got {
 			ids = append(ids, in.ID)
