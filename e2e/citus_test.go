@@ -318,11 +318,11 @@ func (s *spread) pastSlots(ago time.Duration) {
 	s.t.Helper()
 	hour := time.Now().Add(-ago).Truncate(time.Hour)
 	n := hour.Unix() / 3600
-	statements := []string{fmt.Sprintf("INSERT INTO slots (slot, ends_at) VALUES (%d, '%s')", n, hour.Add(time.Hour).Format(time.RFC3339))}
-	for _, parent := range []string{"messages", "bodies"} {
-		table := parent + hour.UTC().Format("_h20060102_15")
-		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING ALL, CHECK (slot = %d))", table, parent, n),
-			fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES IN (%d)", parent, table, n))
+	table := hour.UTC().Format("messages_h20060102_15")
+	statements := []string{
+		fmt.Sprintf("INSERT INTO slots (slot, ends_at) VALUES (%d, '%s')", n, hour.Add(time.Hour).Format(time.RFC3339)),
+		fmt.Sprintf("CREATE TABLE %s (LIKE messages INCLUDING ALL, CHECK (slot = %d))", table, n),
+		fmt.Sprintf("ALTER TABLE messages ATTACH PARTITION %s FOR VALUES IN (%d)", table, n),
 	}
 	conn, err := pgx.Connect(s.t.Context(), s.coordinator())
 	must(s.t, err)

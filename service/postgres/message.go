@@ -14,17 +14,15 @@ import (
 	"mayfly/service"
 )
 
-// Statements for the messages of a slot, the suffix of whose tables replaces %s. Each is for one
-// table, which a Citus cluster need not plan again.
+// Statements for the messages of a slot, whose table replaces %s.
 const (
 	summaryColumns  = "m.id, m.sender, m.sender_name, m.subject, m.received_at, m.size"
-	selectSummaries = "SELECT " + summaryColumns + " FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4"
-	selectMessage   = "SELECT " + summaryColumns + ", m.recipient FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
-	selectBody      = "SELECT raw FROM bodies%s WHERE key_id = $1 AND inbox_id = $2 AND seq = $3"
+	selectSummaries = "SELECT " + summaryColumns + " FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4"
+	selectMessage   = "SELECT " + summaryColumns + ", m.recipient, m.raw FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
 )
 
 // read reads what queue queues of an inbox, unless it is gone.
-func (s *Store) read(ctx context.Context, in service.Inbox, queue func(b *pgx.Batch, slot string)) error {
+func (s *Store) read(ctx context.Context, in service.Inbox, queue func(b *pgx.Batch, table string)) error {
 	if !isName(in.KeyID) || !isName(in.ID) {
 		return service.ErrNotFound
 	}
@@ -35,7 +33,7 @@ func (s *Store) read(ctx context.Context, in service.Inbox, queue func(b *pgx.Ba
 		return err
 	}
 	var b pgx.Batch
-	queue(&b, slotOf(in).suffix())
+	queue(&b, slotOf(in).table())
 	// At last, since the messages of a deleted inbox stay for a while.
 	b.Queue("SELECT 1 FROM inboxes WHERE key_id = $1 AND id = $2", in.KeyID, in.ID).QueryRow(func(row pgx.Row) error {
 		var one int
@@ -57,8 +55,8 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 	if limit > 0 {
 		rowLimit = int64(limit)
 	}
-	err = s.read(ctx, in, func(b *pgx.Batch, slot string) {
-		b.Queue(fmt.Sprintf(selectSummaries, slot), in.KeyID, in.ID, int64(min(before, math.MaxInt64)), rowLimit).Query(func(rows pgx.Rows) (err error) {
+	err = s.read(ctx, in, func(b *pgx.Batch, table string) {
+		b.Queue(fmt.Sprintf(selectSummaries, table), in.KeyID, in.ID, int64(min(before, math.MaxInt64)), rowLimit).Query(func(rows pgx.Rows) (err error) {
 			list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m service.Summary, err error) {
 				err = scanSummary(row, &m)
 				return m, err
@@ -81,25 +79,25 @@ func scanSummary(row pgx.Row, m *service.Summary, more ...any) error {
 
 // Summary implements service.Store.
 func (s *Store) Summary(ctx context.Context, in service.Inbox, seq uint64) (service.Summary, error) {
-	var m service.Message
-	err := s.read(ctx, in, func(b *pgx.Batch, slot string) { queueMessage(b, in, slot, seq, &m) })
-	return m.Summary, err
-}
-
-func queueMessage(b *pgx.Batch, in service.Inbox, slot string, seq uint64, m *service.Message) {
-	b.Queue(fmt.Sprintf(selectMessage, slot), in.KeyID, in.ID, int64(min(seq, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
-		return scanSummary(row, &m.Summary, &m.To)
-	})
+	list, err := s.Messages(ctx, in, seq+1, 1)
+	if err != nil {
+		return service.Summary{}, err
+	}
+	for _, m := range list {
+		if found, _ := service.MessageSeq(m.ID); found == seq {
+			return m, nil
+		}
+	}
+	return service.Summary{}, service.ErrNotFound
 }
 
 // Message implements service.Store.
 func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (service.Message, error) {
 	var m service.Message
 	var packed []byte
-	err := s.read(ctx, in, func(b *pgx.Batch, slot string) {
-		queueMessage(b, in, slot, seq, &m)
-		b.Queue(fmt.Sprintf(selectBody, slot), in.KeyID, in.ID, int64(min(seq, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
-			return row.Scan(&packed)
+	err := s.read(ctx, in, func(b *pgx.Batch, table string) {
+		b.Queue(fmt.Sprintf(selectMessage, table), in.KeyID, in.ID, int64(min(seq, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
+			return scanSummary(row, &m.Summary, &m.To, &packed)
 		})
 	})
 	if err == nil {
@@ -134,10 +132,9 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 			}
 			return done.RowsAffected()
 		}
-		some := slotOf(in).suffix() + " WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4"
 		change(lockOwners+" = $1", keyID)
-		n := change("DELETE FROM messages"+some+" AND (id = $5 OR $5 = '')", keyID, inboxID, first, last, messageID)
-		change("DELETE FROM bodies"+some, keyID, inboxID, first, last)
+		n := change("DELETE FROM "+slotOf(in).table()+" WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4 AND (id = $5 OR $5 = '')",
+			keyID, inboxID, first, last, messageID)
 		found := change("UPDATE inboxes SET messages = messages - $3, version = $4 WHERE key_id = $1 AND id = $2", keyID, inboxID, n, newVersion())
 		if err == nil && (found == 0 || n == 0 && messageID != "") {
 			err = service.ErrNotFound // and nothing is deleted

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -119,19 +118,15 @@ func (s slot) ends() time.Time {
 	return time.Unix((1-int64(s))*24*3600, 0).UTC()
 }
 
-// suffix returns what distinguishes the names of its tables from those of the tables they are
-// partitions of.
-func (s slot) suffix() string {
+// table returns the name of its partition of the messages.
+func (s slot) table() string {
 	if s >= 0 {
-		return time.Unix(int64(s)*3600, 0).UTC().Format("_h20060102_15")
+		return time.Unix(int64(s)*3600, 0).UTC().Format("messages_h20060102_15")
 	}
-	return time.Unix(-int64(s)*24*3600, 0).UTC().Format("_d20060102")
+	return time.Unix(-int64(s)*24*3600, 0).UTC().Format("messages_d20060102")
 }
 
-// partitioned are the tables that have a partition for each slot.
-var partitioned = []string{"messages", "bodies"}
-
-// ensureSlot creates the tables of a slot if they do not exist.
+// ensureSlot creates the table of a slot if it does not exist.
 func (s *Store) ensureSlot(ctx context.Context, n slot) error {
 	if _, known := s.slots.Load(n); known {
 		return nil
@@ -164,20 +159,13 @@ func createSlot(ctx context.Context, tx pgx.Tx, n slot) error {
 	if err != nil || inserted.RowsAffected() == 0 {
 		return err
 	}
-	for _, parent := range partitioned {
-		table := pgx.Identifier{parent + n.suffix()}.Sanitize()
-		// Creating a table and then attaching it does not block the use of its parent. The
-		// constraint saves the search for rows that do not belong in it.
-		for _, sql := range []string{
-			fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING ALL, CHECK (slot = %d)) WITH (%s)", table, parent, n, vacuumDeletedOnly),
-			fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES IN (%d)", parent, table, n),
-		} {
-			if _, err := tx.Exec(ctx, sql); err != nil {
-				return err
-			}
-		}
+	// Creating a table and then attaching it does not block the use of its parent. The constraint
+	// saves the search for rows that do not belong in it.
+	_, err = tx.Exec(ctx, fmt.Sprintf("CREATE TABLE %s (LIKE messages INCLUDING ALL, CHECK (slot = %d)) WITH (%s)", n.table(), n, vacuumDeletedOnly))
+	if err == nil {
+		_, err = tx.Exec(ctx, fmt.Sprintf("ALTER TABLE messages ATTACH PARTITION %s FOR VALUES IN (%d)", n.table(), n))
 	}
-	return nil
+	return err
 }
 
 // How many slots are created ahead, and how often: those of the inboxes that can be created until
@@ -249,7 +237,7 @@ func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time
 			err = s.dropSlot(ctx, conn, n)
 		}
 		if err != nil {
-			err = fmt.Errorf("drop the tables of %s: %w", strings.TrimPrefix(n.suffix(), "_"), err)
+			err = fmt.Errorf("drop the table %s: %w", n.table(), err)
 			break
 		}
 	}
@@ -267,69 +255,61 @@ func (s *Store) putOff(ctx context.Context, conn *pgxpool.Conn, n slot) (kept bo
 	if err != nil || end == nil {
 		return false, err
 	}
-	for _, parent := range partitioned {
-		_, err := conn.Exec(ctx, "DELETE FROM "+parent+n.suffix()+
-			" m WHERE NOT EXISTS (SELECT 1 FROM inboxes i WHERE i.key_id = m.key_id AND i.id = m.inbox_id)")
-		if err != nil {
-			return true, err
-		}
+	_, err = conn.Exec(ctx, "DELETE FROM "+n.table()+" m WHERE NOT EXISTS (SELECT 1 FROM inboxes i WHERE i.key_id = m.key_id AND i.id = m.inbox_id)")
+	if err == nil {
+		_, err = conn.Exec(ctx, "UPDATE slots SET ends_at = $2 WHERE slot = $1", int32(n), *end)
 	}
-	_, err = conn.Exec(ctx, "UPDATE slots SET ends_at = $2 WHERE slot = $1", int32(n), *end)
 	return true, err
 }
 
-// dropSlot drops the tables of a slot, or of what an interrupted call has left of them.
+// dropSlot drops the table of a slot, or completes what an interrupted call has begun.
 func (s *Store) dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
-	for _, parent := range partitioned {
-		table := pgx.Identifier{parent + n.suffix()}.Sanitize()
-		if !s.citus { // which cannot detach concurrently
-			if err := detach(ctx, conn, parent, table); err != nil {
-				return err
-			}
-		}
-		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-			// Others wait behind it for the table that it is a partition of, unless it was detached.
-			_, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '500ms'")
-			if err == nil {
-				_, err = tx.Exec(ctx, "DROP TABLE IF EXISTS "+table)
-			}
-			return err
-		})
-		if err != nil {
+	if !s.citus { // which cannot detach concurrently
+		if err := detach(ctx, conn, n.table()); err != nil {
 			return err
 		}
 	}
-	_, err := conn.Exec(ctx, "DELETE FROM deleted WHERE slot = $1", int32(n))
+	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		// Others wait behind it for the table that it is a partition of, unless it was detached.
+		_, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '500ms'")
+		if err == nil {
+			_, err = tx.Exec(ctx, "DROP TABLE IF EXISTS "+n.table())
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "DELETE FROM deleted WHERE slot = $1", int32(n))
 	if err == nil {
 		_, err = conn.Exec(ctx, "DELETE FROM slots WHERE slot = $1", int32(n))
 	}
 	return err
 }
 
-// detach makes a partition a table of its own, if it is not yet one.
-func detach(ctx context.Context, conn *pgxpool.Conn, parent, table string) error {
-	if err := finishDetaching(ctx, conn, parent); err != nil {
+// detach makes a partition of the messages a table of its own, if it is not yet one.
+func detach(ctx context.Context, conn *pgxpool.Conn, table string) error {
+	if err := finishDetaching(ctx, conn); err != nil {
 		return err
 	}
 	var attached bool
 	err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass($1))", table).Scan(&attached)
 	if err == nil && attached {
-		_, err = conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY", parent, table))
+		_, err = conn.Exec(ctx, "ALTER TABLE messages DETACH PARTITION "+table+" CONCURRENTLY")
 	}
 	return err
 }
 
 // finishDetaching completes the detaching of a partition that was interrupted. Until then no other
 // partition can be detached.
-func finishDetaching(ctx context.Context, conn *pgxpool.Conn, parent string) error {
+func finishDetaching(ctx context.Context, conn *pgxpool.Conn) error {
 	var table string
-	err := conn.QueryRow(ctx, "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass($1) AND inhdetachpending",
-		parent).Scan(&table)
+	err := conn.QueryRow(ctx, "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass('messages') AND inhdetachpending").Scan(&table)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	if err == nil {
-		_, err = conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s FINALIZE", parent, table))
+		_, err = conn.Exec(ctx, "ALTER TABLE messages DETACH PARTITION "+table+" FINALIZE")
 	}
 	return err
 }

@@ -58,20 +58,12 @@ CREATE TABLE messages (
     received_at timestamptz NOT NULL,
     size        bigint NOT NULL,           -- of the raw message
     recipient   text NOT NULL,
+    raw         bytea NOT NULL,            -- already compressed
     PRIMARY KEY (inbox_id, seq, slot)
 ) PARTITION BY LIST (slot);
+ALTER TABLE messages ALTER COLUMN raw SET STORAGE EXTERNAL;
 
-CREATE TABLE bodies (
-    key_id   text NOT NULL,
-    inbox_id text NOT NULL,
-    slot     integer NOT NULL,
-    seq      bigint NOT NULL,
-    raw      bytea NOT NULL,               -- already compressed
-    PRIMARY KEY (inbox_id, seq, slot)
-) PARTITION BY LIST (slot);
-ALTER TABLE bodies ALTER COLUMN raw SET STORAGE EXTERNAL;
-
--- The partitions of messages and bodies, and when the last inbox in each has expired, unless that was put off since.
+-- The partitions of messages, and when the last inbox in each has expired, unless that was put off since.
 CREATE TABLE slots (
     slot    integer PRIMARY KEY,
     ends_at timestamptz NOT NULL

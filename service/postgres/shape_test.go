@@ -111,7 +111,7 @@ func (r *recorder) take() []*transaction {
 }
 
 var (
-	ofKeys      = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(owners|inboxes|(messages|bodies)(_[hd][0-9_]+)?|deleted|requests)\b`)
+	ofKeys      = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(owners|inboxes|messages(_[hd][0-9_]+)?|deleted|requests)\b`)
 	ofAddresses = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+addresses\b`)
 	changes     = regexp.MustCompile(`(?i)^\s*(INSERT|UPDATE|DELETE)\b`)
 	severalRows = regexp.MustCompile(`(?i)\b(ANY\(|JOIN|USING|SELECT|unnest\()`)

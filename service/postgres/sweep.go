@@ -156,10 +156,8 @@ type leftOver struct {
 func (s *Store) removeMessages(ctx context.Context, l leftOver) error {
 	for removed := int64(0); removed < l.Last; removed += removeBatch {
 		err := s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
-			for _, table := range partitioned {
-				b.Queue(fmt.Sprintf("DELETE FROM %s WHERE key_id = $1 AND inbox_id = $2 AND slot = %d AND seq > $3 AND seq <= $4", table, l.Slot),
-					l.KeyID, l.InboxID, removed, removed+removeBatch)
-			}
+			b.Queue(fmt.Sprintf("DELETE FROM messages WHERE key_id = $1 AND inbox_id = $2 AND slot = %d AND seq > $3 AND seq <= $4", l.Slot),
+				l.KeyID, l.InboxID, removed, removed+removeBatch)
 		})
 		if err != nil {
 			return err

@@ -170,19 +170,17 @@ func inboxFor(m *service.NewMessage) keyed { return keyed{m.KeyID, m.InboxID} }
 
 // messageRows are messages to insert, by their slots, into whose tables they go at once: finding
 // these for each row costs more, and Citus would lock those of all slots.
-type messageRows map[slot]*slotRows
+type messageRows map[slot][][]any
 
-type slotRows struct{ summaries, bodies [][]any }
+var messageColumns = []string{
+	"key_id", "inbox_id", "slot", "seq", "id", "sender", "sender_name", "subject", "received_at", "size", "recipient", "raw",
+}
 
 func (r messageRows) add(in service.Inbox, seq int64, m service.Message, packed []byte) {
 	n := slotOf(in)
-	rows := r[n]
-	if rows == nil {
-		rows = &slotRows{}
-		r[n] = rows
-	}
-	rows.summaries = append(rows.summaries, []any{in.KeyID, in.ID, int32(n), seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To)})
-	rows.bodies = append(rows.bodies, []any{in.KeyID, in.ID, int32(n), seq, packed})
+	r[n] = append(r[n], []any{
+		in.KeyID, in.ID, int32(n), seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To), packed,
+	})
 }
 
 // copyFrom is from how many messages COPY costs less than an INSERT for each.
@@ -191,26 +189,15 @@ const copyFrom = 16
 // insert inserts the messages or, if they are few, queues that.
 func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) error {
 	for n, rows := range r {
-		for _, t := range []struct {
-			table, values string
-			columns       []string
-			rows          [][]any
-		}{
-			{"messages", "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11",
-				[]string{"key_id", "inbox_id", "slot", "seq", "id", "sender", "sender_name", "subject", "received_at", "size", "recipient"}, rows.summaries},
-			{"bodies", "$1, $2, $3, $4, $5", []string{"key_id", "inbox_id", "slot", "seq", "raw"}, rows.bodies},
-		} {
-			table := t.table + n.suffix()
-			if len(t.rows) >= copyFrom {
-				if _, err := conn.CopyFrom(ctx, pgx.Identifier{table}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
-					return err
-				}
-				continue
+		if len(rows) >= copyFrom {
+			if _, err := conn.CopyFrom(ctx, pgx.Identifier{n.table()}, messageColumns, pgx.CopyFromRows(rows)); err != nil {
+				return err
 			}
-			insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(t.columns, ", "), t.values)
-			for _, row := range t.rows {
-				b.Queue(insert, row...)
-			}
+			continue
+		}
+		insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", n.table(), strings.Join(messageColumns, ", "))
+		for _, row := range rows {
+			b.Queue(insert, row...)
 		}
 	}
 	return nil
