@@ -25,6 +25,7 @@ import (
 	"mayfly/internal/server"
 )
 
+	"mayfly/internal/files"
 // ErrNotRunning means that the local service does not run.
 var ErrNotRunning = errors.New("no local service is running: start it with `mayfly up`")
 
@@ -55,10 +56,7 @@ func (o Options) storeDir() string { return filepath.Join(o.DataDir, "store") }
 // with some versions of sudo, the service would take over the mail of that user.
 func (o Options) makeDir() error {
 	err := os.MkdirAll(o.DataDir, 0o700)
-	if err == nil {
-		err = checkOwner(o.DataDir)
-	}
-	return o.unusable(err)
+	return cmp.Or(o.unusable(cmp.Or(err, files.CheckOwner(o.DataDir))), files.CheckMode(o.DataDir))
 }
 
 func (o Options) unusable(err error) error {
@@ -92,11 +90,11 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 
 // Find attaches to the local service, and fails with [ErrNotRunning] if it does not run.
 func Find(ctx context.Context, o Options) (*Session, error) {
-	switch err := checkOwner(o.DataDir); {
-	case errors.Is(err, fs.ErrNotExist):
+	if _, err := os.Stat(o.DataDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNotRunning
-	case err != nil:
-		return nil, o.unusable(err)
+	}
+	if err := o.makeDir(); err != nil {
+		return nil, err
 	}
 	return o.retry(ctx, func(limit context.Context) (*Session, error) {
 		s, err := o.attach(limit, "attach")
@@ -258,6 +256,35 @@ func (o Options) attach(ctx context.Context, request string) (*Session, error) {
 	defer context.AfterFunc(ctx, detach)()
 	answer, err := o.request(life, request)
 	if err != nil {
+	s.transport.CloseIdleConnections()
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (s *Session) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Host = strings.TrimPrefix(s.BaseURL, "http://")
+	r.Header.Set("X-API-Key", s.Key)
+	return s.transport.RoundTrip(r)
+}
+
+// dial connects to the REST API. When the service answers on its socket after that, it had the port:
+// nobody else can have accepted the connection.
+func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.Now(ctx)
+	if err == nil && now.Key == s.Key && !now.Ending {
+		return c, nil
+	}
+	if ctx.Err() == nil {
+		err = fmt.Errorf("something else answers at %s: `mayfly up` starts the local service", address)
+	}
+	_ = c.Close() // nothing was sent
+	return nil, &net.OpError{Op: "dial", Err: err}
 		detach()
 		return nil, err
 	}

@@ -82,6 +82,28 @@ func TestAnotherUsersFolder(t *testing.T) {
 	}
 }
 
+func TestOthersMayWriteToItsFolders(t *testing.T) {
+	t.Parallel()
+	for _, running := range []bool{false, true} {
+		for _, name := range []string{"", "store"} {
+			o := options(t)
+			dir := filepath.Join(o.DataDir, name)
+			must(t, os.MkdirAll(dir, 0o700))
+			if running {
+				open(t, o)
+			}
+			for _, mode := range []os.FileMode{0o702, 0o720} {
+				must(t, os.Chmod(dir, mode))
+				if err := failure(t, o); !strings.HasSuffix(err, "others may write to "+dir+": `chmod go-w "+dir+"` mends it") {
+					t.Errorf("%q, running: %t: %s", name, running, err)
+				}
+			}
+			must(t, os.Chmod(dir, 0o700))
+			open(t, o).Close()
+		}
+	}
+}
+
 // The process that started it does not keep what is left of one that ended.
 func TestNoZombieIsLeft(t *testing.T) {
 	t.Parallel()

@@ -191,9 +191,12 @@ func OpenAdmin(ctx context.Context, store string, log *slog.Logger) (*Admin, err
 	retry := time.NewTicker(takeoverTimeout / 100)
 	defer retry.Stop()
 	for {
-		if c, err := dialSocket(ctx, store); err == nil {
+		switch c, err := dialSocket(ctx, store); {
+		case err == nil:
 			_ = c.Close() // it only tested whether there is a server
 			return &Admin{client: ControlClient(store)}, nil
+		case errors.Is(err, ErrOtherUser):
+			return nil, err
 		}
 		d, err := openDirect(ctx, store, slog.New(slog.DiscardHandler))
 		if !errors.Is(err, pebble.ErrInUse) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"mayfly/internal/files"
 	"mayfly/service"
 )
 
@@ -51,7 +53,7 @@ func listenAdmin(store string, admin *Admin, control http.Handler, log *slog.Log
 		a.listener, err = net.Listen("unix", path)
 	}
 	if err == nil {
-		err = os.Chmod(path, 0o600)
+		err = cmp.Or(os.Chmod(path, 0o600), checkSocket(store, path))
 	}
 	if err != nil {
 		a.close()
@@ -93,7 +95,20 @@ func (a *adminSocket) makeFolder(store string) (path string, err error) {
 	return path, os.WriteFile(note, []byte(path), 0o600)
 }
 
-func (a *adminSocket) serve() error { return ignoreClosed(a.http.Serve(a.listener)) }
+func (a *adminSocket) serve() error { return ignoreClosed(a.http.Serve(trustedListener{a.listener})) }
+
+// trustedListener closes connections from other users.
+type trustedListener struct{ net.Listener }
+
+func (l trustedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil || trusted(c) {
+			return c, err
+		}
+		_ = c.Close() // nothing was sent
+	}
+}
 
 // shutdown ends what control serves, and lets operations complete.
 func (a *adminSocket) shutdown(ctx context.Context) error {
@@ -148,6 +163,20 @@ func adminHandler(stopping context.Context, admin *Admin, control http.Handler) 
 	return mux
 }
 
+// ErrOtherUser means that another user may answer at the admin socket of a store.
+var ErrOtherUser = errors.New("this user does not speak to the admin socket of this store")
+
+// checkSocket returns an error if the socket of a store is not there, and [ErrOtherUser] if another user
+// than this one and root may have made it.
+func checkSocket(store, path string) error {
+	dir := filepath.Dir(path)
+	err := cmp.Or(files.CheckMode(store), files.CheckOwner(dir), files.CheckMode(dir), files.CheckOwner(path))
+	if unseen := (&fs.PathError{}); err == nil || errors.As(err, &unseen) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrOtherUser, err)
+}
+
 func dialSocket(ctx context.Context, store string) (net.Conn, error) {
 	path := filepath.Join(store, socketDir, socketName)
 	if len(path) > maxSocketPath {
@@ -156,6 +185,9 @@ func dialSocket(ctx context.Context, store string) (net.Conn, error) {
 			return nil, err
 		}
 		path = strings.TrimSpace(string(note))
+	}
+	if err := checkSocket(store, path); err != nil {
+		return nil, err
 	}
 	var d net.Dialer
 	return d.DialContext(ctx, "unix", path)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mayfly/internal/files"
 	"mayfly/service/pop3"
 	"mayfly/service/postgres"
 	"mayfly/service/relay"
@@ -277,10 +278,11 @@ func checkCertificate(server, certFile, keyFile string) error {
 	return nil
 }
 
-// privateDir creates a directory that only its owner can access.
+// privateDir creates a directory that only its owner can access. One that is there must not be others' to
+// write to.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("creating the store's folder: %w", err)
 	}
-	return nil
+	return files.CheckMode(dir)
 }
