@@ -46,6 +46,7 @@ type app struct {
 	exitNotice atomic.Pointer[string] // what to say of the local service when the application is left
 
 	transport http.RoundTripper // to services; nil for the network
+	saysSlow  bool              // the user is told if a service does not answer
 	maxWait   time.Duration     // how long a request may wait for a limit; as the client does when 0
 
 	// graceful is set by a command that ends by itself after an interrupt, in its own time.
@@ -254,7 +255,7 @@ func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session
 		}
 		typed = key.Secret.Reveal()
 	}
-	s, err := a.connection(p, typed)
+	s, err := a.connection(p, typed, a.transport)
 	if err != nil {
 		return nil, err
 	}

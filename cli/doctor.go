@@ -190,7 +190,7 @@ func (d *doctor) service(ctx context.Context) {
 		return
 	}
 	if s.session != nil {
-		d.local(s.session.State)
+		d.local(s.session.last.State)
 	}
 	d.answers(ctx, s)
 }
@@ -203,6 +203,7 @@ func (d *doctor) local(s local.State) {
 		life = "until `mayfly down`"
 	}
 	d.say("process", "%d, version %s, runs %s", s.PID, s.Version, life)
+	d.say("key", "new at each start, in %s", d.app.localOptions().EnvFile())
 	d.say("log", "%s", cmp.Or(s.LogFile, "none"))
 	for _, notice := range d.app.notices(s) {
 		d.say("notice", "%s", notice)

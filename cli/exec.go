@@ -226,7 +226,7 @@ func checkVariable(v string) error {
 
 // keepMails writes every mail to the folder, as it was received and as text, and says so on stderr.
 func (x *execution) keepMails(ctx context.Context, running *server.Server) error {
-	c, err := x.app.connection(endpoint{baseURL: "http://" + running.HTTPAddr()}, running.Key())
+	c, err := x.app.connection(endpoint{baseURL: "http://" + running.HTTPAddr()}, running.Key(), nil)
 	if err != nil {
 		return err
 	}

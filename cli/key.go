@@ -23,7 +23,7 @@ func (a *app) keyCommand() *cobra.Command {
 		Short: "Manage the API key stored for a service",
 		Long: "Store the API key of a service in the keyring of the operating system, or in a file that only its owner can read. " +
 			"The key serves every profile with the address of that service. The environment variable MAYFLY_API_KEY overrides both. " +
-			"The local service needs no key.",
+			"The local service needs no key: it makes a new one at each start.",
 		Example: `mayfly key set --base-url https://api.example
 mayfly key set --profile work --file < key.txt
 mayfly key status`,
@@ -129,7 +129,7 @@ func (a *app) keyStatus() *cobra.Command {
 				return err
 			}
 			if p.local() {
-				_, err := fmt.Fprintln(a.env.Stdout, "local service\tno key is needed")
+				_, err := fmt.Fprintf(a.env.Stdout, "local service\tno key is needed; while it runs, %s has it for other clients\n", render.Clean(a.localOptions().EnvFile()))
 				return err
 			}
 			return a.printKey(cmd.Context(), p)

@@ -125,11 +125,16 @@ func (a *app) notices(s local.State) []string {
 
 // openLocal connects the application to the local service, which it starts if it does not run.
 func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Service, error) {
-	c, err := a.attach(ctx, p, local.Open)
+	s, err := local.Open(ctx, a.localOptions())
 	if err != nil {
 		return nil, err
 	}
-	s, notice := c.session, ""
+	p.baseURL = s.BaseURL
+	c, err := a.connection(p, s.Key, s)
+	if err != nil {
+		return nil, err
+	}
+	notice := ""
 	if notices := a.notices(s.State); notices != nil {
 		notice = a.config().Complaint(notices...) // a mistake in config.toml is said first
 	}
@@ -176,44 +181,51 @@ func exitNotice(ctx context.Context, s *local.Session, client *api.Client) strin
 	return english.Plural(len(list.Inboxes), "inbox", "inboxes") + " kept; " + text
 }
 
-// localTransport sends requests to the local service where it runs now. One that was killed is started again by
-// the next request; one that the user ended is attached to once it runs again.
-type localTransport struct {
-	app *app
+// localSession is attached to the local service where it runs now: when one has ended, the next request finds the
+// next as the first was found. So one that was killed is started again where it was started, and one that the user
+// ended is attached to once it runs again.
+type localSession struct {
+	app  *app
+	find findLocal
 
-	mu      sync.Mutex
-	session *local.Session // the last
+	mu   sync.Mutex
+	last *local.Session
 }
 
-// attached returns the session with the service that runs now, or the last one and why there is none.
-func (t *localTransport) attached(ctx context.Context) (*local.Session, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// attached returns the session with the service that runs now.
+func (s *localSession) attached(ctx context.Context) (*local.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	select {
-	case <-t.session.Done():
+	case <-s.last.Done():
 	default:
-		return t.session, nil
+		return s.last, nil
 	}
-	find := local.Open
-	if t.session.Err() != nil {
+	find := s.find
+	if s.last.Err() != nil {
 		find = local.Find
 	}
-	s, err := find(ctx, t.app.localOptions())
+	next, err := find(ctx, s.app.localOptions())
 	if err != nil {
-		return t.session, cmp.Or(t.session.Err(), err)
+		return nil, cmp.Or(s.last.Err(), err)
 	}
-	t.session = s
-	return s, nil
+	s.last = next
+	return next, nil
 }
 
-func (t *localTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	s, err := t.attached(r.Context())
+func (s *localSession) RoundTrip(r *http.Request) (*http.Response, error) {
+	now, err := s.attached(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	r = r.Clone(r.Context())
-	r.URL.Host = strings.TrimPrefix(s.BaseURL, "http://")
-	return http.DefaultTransport.RoundTrip(r)
+	return now.RoundTrip(r)
+}
+
+// smtp is where the last service accepts mail.
+func (s *localSession) smtp() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last.SMTP()
 }
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -232,20 +244,6 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 				return err
 			}
 			smtp := func() string { return a.smtp(c) }
-			if c.session != nil {
-				t := &localTransport{app: a, session: c.session}
-				defer func() { t.session.Close() }()
-				a.transport = t
-				moving, err := a.connection(c.endpoint, c.session.Key)
-				if err != nil {
-					return err
-				}
-				c.client = moving.client
-				smtp = func() string {
-					s, _ := t.attached(cmd.Context()) // at worst the last one's is said
-					return s.SMTP()
-				}
-			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, SMTP: smtp, Rules: c.rules, Log: log})
 			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), nopCloser{a.env.Stdout})

@@ -95,7 +95,7 @@ func (a *app) profileName(conf config.Config) (string, error) {
 // connection is a service that can be called, and the inboxes known of it.
 type connection struct {
 	endpoint
-	session *local.Session // of the local service, else nil
+	session *localSession // of the local service, else nil
 	client  *api.Client
 	known   *registry.Registry
 	rules   check.Rules // of the checks of its messages
@@ -105,7 +105,7 @@ type connection struct {
 // that is unknown.
 func (a *app) smtp(c *connection) string {
 	if c.session != nil {
-		return c.session.SMTP()
+		return c.session.smtp()
 	}
 	if c.baseURL == a.env.Getenv("MAYFLY_BASE_URL") { // `mayfly exec` sets both
 		return a.env.Getenv("MAYFLY_SMTP")
@@ -116,9 +116,7 @@ func (a *app) smtp(c *connection) string {
 // connect finds the service that the settings name, and the key to it. The user at a terminal is told
 // if it does not answer.
 func (a *app) connect(ctx context.Context) (*connection, error) {
-	if term.Is(a.env.Stderr) {
-		a.transport = slowWarner{cmp.Or[http.RoundTripper](a.transport, api.NewTransport()), a.env.Stderr}
-	}
+	a.saysSlow = term.Is(a.env.Stderr)
 	return a.connectBy(ctx, local.Find)
 }
 
@@ -140,36 +138,35 @@ func (a *app) connectBy(ctx context.Context, find findLocal) (*connection, error
 		return nil, err
 	}
 	if p.local() {
-		return a.attach(ctx, p, find)
+		s, err := find(ctx, a.localOptions())
+		if err != nil {
+			return nil, err
+		}
+		session := &localSession{app: a, find: find, last: s}
+		p.baseURL = s.BaseURL
+		c, err := a.connection(p, s.Key, session)
+		if err == nil {
+			c.session = session
+		}
+		return c, err
 	}
 	key, err := a.key(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return a.connection(p, key.Secret.Reveal())
+	return a.connection(p, key.Secret.Reveal(), a.transport)
 }
 
 // findLocal is [local.Find] or [local.Open].
 type findLocal func(context.Context, local.Options) (*local.Session, error)
 
-func (a *app) attach(ctx context.Context, p endpoint, find findLocal) (*connection, error) {
-	session, err := find(ctx, a.localOptions())
-	if err != nil {
-		return nil, err
+// connection is with a service, through the network if nothing else is named.
+func (a *app) connection(p endpoint, key string, through http.RoundTripper) (*connection, error) {
+	if a.saysSlow {
+		through = slowWarner{cmp.Or[http.RoundTripper](through, api.NewTransport()), a.env.Stderr}
 	}
-	p.baseURL = session.BaseURL
-	s, err := a.connection(p, session.Key)
-	if err != nil {
-		session.Close()
-		return nil, err
-	}
-	s.session = session
-	return s, nil
-}
-
-func (a *app) connection(p endpoint, key string) (*connection, error) {
 	client, err := api.New(p.baseURL, key, api.Options{
-		Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport, Trace: a.trace(), MaxWait: a.maxWait,
+		Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: through, Trace: a.trace(), MaxWait: a.maxWait,
 	})
 	if err != nil {
 		f := &failure{status: statusUsage, err: err}

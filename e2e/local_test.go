@@ -3,8 +3,12 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -140,6 +144,78 @@ func TestAKilledServiceIsStartedAgain(t *testing.T) {
 	send(t, first.smtp, "after@app.example", signup("after@app.example"))
 	for _, app := range []*application{first, second} {
 		app.waitFor("before", "after")
+	}
+}
+
+// Another user of the machine may take the port of a service that has ended.
+func TestWhoTakesThePortGetsNoKey(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*machine, *local.Session){
+		"killed":  func(m *machine, s *local.Session) { must(m.t, syscall.Kill(s.PID, syscall.SIGKILL)) },
+		"stopped": func(m *machine, _ *local.Session) { m.mustRun("down") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMachine(t)
+			_, port := m.useFreePorts()
+			m.mustRun("up")
+			service := m.localService()
+			address := m.mustRun("new")
+			clients := func(n int) {
+				eventually(t, "the service has its clients", func() bool {
+					state, err := service.Now(t.Context())
+					return err == nil && state.Clients == n
+				})
+			}
+			clients(1)
+			wait := m.command("wait", address, "--code")
+			var printed, complaints bytes.Buffer
+			wait.Stdout, wait.Stderr = &printed, &complaints
+			must(t, wait.Start())
+			clients(2)
+			var app *application
+			if name == "stopped" { // by which nobody starts it again
+				app = m.openApplication()
+			}
+			end(m, service)
+			<-service.Done()
+
+			keys := make(chan string, 1000)
+			thief := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				keys <- r.Header.Get("X-API-Key")
+				io.WriteString(w, "{}")
+			}))
+			eventually(t, "the port is free", func() bool {
+				l, err := net.Listen("tcp", port)
+				if err == nil {
+					thief.Listener.Close()
+					thief.Listener = l
+				}
+				return err == nil
+			})
+			thief.Start()
+			defer thief.Close()
+			m.fails(1, "mayfly: no local service is running: start it with `mayfly up`", "ls")
+			if app != nil {
+				app.waitFor("stopped: r starts it")
+			}
+			m.mustRun("up")
+			now := m.localService()
+			if now.Key == service.Key || now.BaseURL == service.BaseURL {
+				t.Errorf("it was %+v, and is %+v", service.State, now.State)
+			}
+			send(t, now.SMTPAddr, address, signup(address))
+			if err := wait.Wait(); err != nil || printed.String() != "482913\n" {
+				t.Errorf("wait printed %q, %v: %s", &printed, err, &complaints)
+			}
+			if app != nil {
+				app.waitFor("● live", "Confirm your e-mail address")
+			}
+			if len(keys) > 0 {
+				t.Errorf("%d requests came to who took the port, the first with the key %q; the service had %q", len(keys), <-keys, service.Key)
+			}
+			m.with("MAYFLY_BASE_URL="+now.BaseURL, "MAYFLY_API_KEY="+service.Key).fails(4, "Invalid API key", "ls")
+		})
 	}
 }
 

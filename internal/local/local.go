@@ -1,9 +1,10 @@
 // Package local is the local service of this machine: a process of its own, which the first that
 // needs it starts, and to which all others attach.
 //
-// Its folder has a lock, what the process that runs it says of itself, and the store. The process
-// holds the lock until it ends, however it ends. It answers on the admin socket of the store, where
-// each client keeps a request open for as long as it needs the service.
+// Its folder has a lock and the store. The process that runs it holds the lock until it ends, however it
+// ends. It answers on the admin socket of the store, where each client keeps a request open for as long
+// as it needs the service, and gets its key, which is new at each start. For other clients of its REST
+// API a file has the key.
 package local
 
 import (
@@ -14,18 +15,20 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"mayfly/internal/files"
 	"mayfly/internal/server"
 )
 
-	"mayfly/internal/files"
 // ErrNotRunning means that the local service does not run.
 var ErrNotRunning = errors.New("no local service is running: start it with `mayfly up`")
 
@@ -51,6 +54,10 @@ type Options struct {
 
 // storeDir is the directory of the local service's store.
 func (o Options) storeDir() string { return filepath.Join(o.DataDir, "store") }
+
+// EnvFile is where other clients of the REST API find its address and its key: variables as shells and test
+// runners read them. After a kill they are of a service that has ended.
+func (o Options) EnvFile() string { return filepath.Join(o.storeDir(), "service.env") }
 
 // makeDir makes the folder. One that is there must be this user's: with another's HOME, as root has
 // with some versions of sudo, the service would take over the mail of that user.
@@ -164,7 +171,7 @@ const (
 )
 
 // errNoAnswer means that the process that runs the service has not started yet, or is about to end.
-var errNoAnswer = errors.New("the process that runs the local service does not answer")
+var errNoAnswer = errors.New("the process that runs the local service does not answer: end `mayfly local-service` and try again")
 
 // retry calls try until it returns anything but errNoAnswer, for at most answerTimeout, with which
 // the context of try ends.
@@ -181,8 +188,7 @@ func (o Options) retry(ctx context.Context, try func(context.Context) (*Session,
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case limit.Err() != nil:
-			pid, _ := os.ReadFile(o.pidFile()) // there is one, unless it has just ended
-			return nil, fmt.Errorf("%w: end process %s and try again", errNoAnswer, pid)
+			return nil, errNoAnswer
 		}
 		select {
 		case <-tick.C:
@@ -206,7 +212,8 @@ type State struct {
 	HTTPTaken string `json:"http_taken,omitempty"`
 	SMTPTaken string `json:"smtp_taken,omitempty"`
 
-	// Stopped is set in what it says last, to those that are attached when [Stop] ends it.
+	// Ending means that it may have left its ports, and Stopped that [Stop] ends it.
+	Ending  bool `json:"ending,omitempty"`
 	Stopped bool `json:"stopped,omitempty"`
 }
 
@@ -224,13 +231,15 @@ func taken(port string) string {
 	return " (" + port + " was taken)"
 }
 
-// Session is an attachment to the local service, which does not end by itself while there is one.
+// Session is an attachment to the local service, which does not end by itself while there is one. As an
+// [http.RoundTripper] it sends requests to this service, with its key, and to nothing else that has its port.
 type Session struct {
-	State   // as it was at the start
-	options Options
-	detach  context.CancelFunc
-	done    chan struct{}
-	err     error // why the service ended
+	State     // as it was at the start
+	options   Options
+	transport *http.Transport
+	detach    context.CancelFunc
+	done      chan struct{}
+	err       error // why the service ended
 }
 
 // Done is closed when the service has ended, or the session is closed.
@@ -247,15 +256,6 @@ func (s *Session) Now(ctx context.Context) (State, error) { return s.options.ask
 func (s *Session) Close() {
 	s.detach()
 	<-s.done
-}
-
-// attach makes the request that is open as long as the session. Its answer is the state, and once
-// more if [Stop] ends the service. The context bounds only the wait for the first.
-func (o Options) attach(ctx context.Context, request string) (*Session, error) {
-	life, detach := context.WithCancel(context.WithoutCancel(ctx))
-	defer context.AfterFunc(ctx, detach)()
-	answer, err := o.request(life, request)
-	if err != nil {
 	s.transport.CloseIdleConnections()
 }
 
@@ -285,10 +285,20 @@ func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, 
 	}
 	_ = c.Close() // nothing was sent
 	return nil, &net.OpError{Op: "dial", Err: err}
+}
+
+// attach makes the request that is open as long as the session. Its answer is the state, and once
+// more if [Stop] ends the service. The context bounds only the wait for the first.
+func (o Options) attach(ctx context.Context, request string) (*Session, error) {
+	life, detach := context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, detach)()
+	answer, err := o.request(life, request)
+	if err != nil {
 		detach()
 		return nil, err
 	}
 	s := &Session{options: o, detach: detach, done: make(chan struct{})}
+	s.transport = &http.Transport{DialContext: s.dial, MaxIdleConnsPerHost: 32}
 	states := json.NewDecoder(answer)
 	if states.Decode(&s.State) != nil {
 		detach()
@@ -328,6 +338,8 @@ func (o Options) request(ctx context.Context, request string) (answer io.ReadClo
 	req.Close = true
 	resp, err := server.ControlClient(o.storeDir()).Do(req)
 	switch {
+	case errors.Is(err, server.ErrOtherUser):
+		return nil, errors.Unwrap(err) // without the request
 	case err != nil:
 		return nil, errNoAnswer
 	case resp.StatusCode == http.StatusOK:

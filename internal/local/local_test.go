@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/smtp"
 	"os"
@@ -295,8 +296,13 @@ func TestKilled(t *testing.T) {
 		t.Errorf("found a service whose process was killed: %v", err)
 	}
 	again := openMany(t, o, 2)
-	if again.PID == first.PID || again.SMTPAddr != first.SMTPAddr || again.BaseURL != first.BaseURL || again.Key != first.Key {
+	if again.PID == first.PID || again.SMTPAddr != first.SMTPAddr || again.BaseURL != first.BaseURL || again.Key == first.Key {
 		t.Errorf("it was %+v, and is %+v", first.State, again.State)
+	}
+	if old, err := api.New(again.BaseURL, first.Key, api.Options{}); err != nil {
+		t.Error(err)
+	} else if _, err := old.Inboxes(t.Context()); !errors.Is(err, api.ErrUnauthorized) {
+		t.Errorf("with the key of before: %v", err)
 	}
 	send(t, again.State, "a@b.example", "later")
 	if got := subjects(t, again.State); got != "before later" {
@@ -341,6 +347,50 @@ func TestManyStartItAtOnce(t *testing.T) {
 	}
 }
 
+// Another user of the machine may listen where a service did that was killed.
+func TestWhoTakesThePortGetsNoRequest(t *testing.T) {
+	t.Parallel()
+	s := open(t, options(t))
+	c, err := api.New(s.BaseURL, s.Key, api.Options{Transport: s, Retries: -1})
+	must(t, err)
+	_, err = c.Inboxes(t.Context())
+	must(t, err)
+	killService(t, s)
+	var l net.Listener
+	for l == nil { // until all that it had is closed
+		if l, _ = net.Listen("tcp", strings.TrimPrefix(s.BaseURL, "http://")); t.Context().Err() != nil {
+			t.Fatal(t.Context().Err())
+		}
+	}
+	defer l.Close()
+	_, err = c.Inboxes(t.Context())
+	want := "list the inboxes: the service cannot be reached: something else answers at " + l.Addr().String() + ": `mayfly up` starts the local service"
+	if err == nil || err.Error() != want || !errors.Is(err, api.ErrUnavailable) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	got, err := l.Accept()
+	must(t, err)
+	defer got.Close()
+	if text, err := io.ReadAll(got); len(text) > 0 || err != nil {
+		t.Errorf("who took the port got %q, %v", text, err)
+	}
+}
+
+// Other clients of the REST API have a file, as long as the service runs.
+func TestEnvFile(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	s := open(t, o)
+	want := fmt.Sprintf("MAYFLY_BASE_URL=%s\nMAYFLY_API_KEY=%s\nMAYFLY_SMTP=%s\n", s.BaseURL, s.Key, s.SMTPAddr)
+	if text, err := os.ReadFile(o.EnvFile()); err != nil || string(text) != want {
+		t.Errorf("%q, %v; want %q", text, err, want)
+	}
+	must(t, local.Stop(t.Context(), o))
+	if _, err := os.Stat(o.EnvFile()); err == nil {
+		t.Error("it is left behind")
+	}
+}
+
 // As that of `go run` is.
 func TestItsProgramIsRemoved(t *testing.T) {
 	t.Parallel()
@@ -367,7 +417,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	o := options(t)
 	open(t, o)
 	for name, want := range map[string]os.FileMode{
-		"": 0o700, "store": 0o700, "lock": 0o600, "pid": 0o600, "store/api-key": 0o600, "store/admin": 0o700, "store/admin/sock": 0o600,
+		"": 0o700, "store": 0o700, "lock": 0o600, "store/service.env": 0o600, "store/admin": 0o700, "store/admin/sock": 0o600,
 		"../state": 0o700, "../state/local.log": 0o600,
 	} {
 		info, err := os.Stat(filepath.Join(o.DataDir, name))

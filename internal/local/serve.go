@@ -98,6 +98,7 @@ func Serve(ctx context.Context, o Options, report io.Writer) error {
 // running is the service in the process that runs it.
 type running struct {
 	lock   *flock.Flock
+	env    string  // name of the file for other clients
 	file   logFile // its File is nil if there is none
 	log    *slog.Logger
 	life   *lifetime
@@ -117,7 +118,7 @@ func (o Options) begin(ctx context.Context) (*running, error) {
 	case err != nil:
 		return nil, o.unusable(err)
 	}
-	s := &running{lock: lock, log: slog.New(slog.DiscardHandler)}
+	s := &running{lock: lock, env: o.EnvFile(), log: slog.New(slog.DiscardHandler)}
 	if file, err := openLog(o.LogFile); err == nil {
 		s.file, s.log = file, slog.New(slog.NewTextHandler(file, nil))
 	} else {
@@ -144,7 +145,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 		LogFile: o.LogFile, HTTPTaken: webTaken, SMTPTaken: mailTaken, Kept: o.Keep,
 	}
 	c := server.Private()
-	c.InMemory, c.Store, c.KeyFile = false, o.storeDir(), filepath.Join(o.storeDir(), "api-key")
+	c.InMemory, c.Store = false, o.storeDir()
 	c.HTTPListener, c.SMTPListener, c.Relay, c.Log = web, mail, o.Relay, s.log
 	c.Control = func(key string) http.Handler {
 		state.Key = key
@@ -154,8 +155,9 @@ func (s *running) start(ctx context.Context, o Options) error {
 	if s.server, err = server.Start(ctx, c); err != nil {
 		return fmt.Errorf("starting the local service: %w", err)
 	}
-	if err := files.Write(o.pidFile(), []byte(strconv.Itoa(state.PID))); err != nil {
-		s.log.Warn("the process is not named in its folder", "error", err)
+	env := fmt.Appendf(nil, "MAYFLY_BASE_URL=%s\nMAYFLY_API_KEY=%s\nMAYFLY_SMTP=%s\n", state.BaseURL, state.Key, state.SMTPAddr)
+	if err := files.Write(o.EnvFile(), env); err != nil {
+		s.log.Warn("no file has the key", "error", err)
 	}
 	s.log.Info("serving", "version", o.Version, "process", state.PID, "api", state.API(), "smtp", state.SMTP(), "kept", o.Keep)
 	return nil
@@ -182,6 +184,7 @@ func (s *running) run(ctx context.Context) error {
 
 // close releases what the service has.
 func (s *running) close() error {
+	_ = os.Remove(s.env) // its key opens nothing any more
 	err := s.lock.Unlock()
 	if s.file.File != nil {
 		err = errors.Join(err, s.file.Close())
@@ -214,9 +217,6 @@ func (l logFile) Write(line []byte) (int, error) {
 	}
 	return l.File.Write(line)
 }
-
-// pidFile names the process that runs the service, or did last.
-func (o Options) pidFile() string { return filepath.Join(o.DataDir, "pid") }
 
 // portsAbove is how many ports are tried above one that is taken.
 const portsAbove = 100
@@ -358,7 +358,7 @@ func (l *lifetime) stop() {
 
 func (l *lifetime) end(reason string) {
 	if l.reason == "" {
-		l.reason = reason
+		l.reason, l.state.Ending = reason, true
 		l.timer.Stop()
 		close(l.ended)
 	}

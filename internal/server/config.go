@@ -44,8 +44,8 @@ type Config struct {
 	// or origin, as those of a web page do that reaches a loopback address by a name of its own.
 	LocalOnly bool
 
-	// InMemory keeps everything in memory instead of a store, until the server stops. A key like that
-	// in KeyFile is created for it; there is no admin socket.
+	// InMemory keeps everything in memory instead of a store, until the server stops. There is no
+	// admin socket.
 	InMemory bool
 
 	// StoreMemory is how many bytes of memory a store in a directory uses for recent writes and
@@ -59,8 +59,10 @@ type Config struct {
 	CatchAllTTL time.Duration // lifetime of such an inbox; default 24 h
 
 	// KeyFile has the secret of an API key that the store knows. If the file does not exist, it and
-	// a key with the plan enterprise are created.
+	// a key with the plan enterprise are created. With OwnKey there is such a key without a file: it keeps
+	// its inboxes, and its secret is new at each start.
 	KeyFile string
+	OwnKey  bool
 
 	// Unlimited lets the key that [Server.Key] returns make any number of requests and get any number
 	// of messages.
@@ -103,7 +105,7 @@ type Config struct {
 	MCP func(*Server) http.Handler
 
 	// Control returns what serves /control/ on the admin socket of an embedded store, see
-	// [ControlClient], given the key in KeyFile. Its requests end with the server. Nil: there is no
+	// [ControlClient], given what [Server.Key] returns. Its requests end with the server. Nil: there is no
 	// such path.
 	Control func(key string) http.Handler
 
@@ -124,6 +126,7 @@ func Private() Config {
 		SMTP:        "127.0.0.1:0",
 		LocalOnly:   true,
 		InMemory:    true,
+		OwnKey:      true,
 		StoreMemory: 16 << 20, // bursts on one machine need no more
 		Domains:     []string{Domain},
 		CatchAll:    true,
@@ -159,9 +162,6 @@ type address struct {
 func (c Config) addresses() []address {
 	return []address{{"HTTP", c.HTTP, c.HTTPListener}, {"SMTP", c.SMTP, c.SMTPListener}, {"SMTPS", c.SMTPS, nil}, {"POP3", c.POP3, nil}, {"metrics", c.Metrics, nil}}
 }
-
-// hasOwnKey reports whether the server has an API key of its own.
-func (c Config) hasOwnKey() bool { return c.KeyFile != "" || c.InMemory }
 
 // domainName matches a host name in lower case (RFC 1123).
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -201,7 +201,7 @@ func (c Config) Check() error {
 			fault("the domain %s is given twice", d)
 		}
 	}
-	if c.CatchAll && c.CatchAllKey == "" && !c.hasOwnKey() {
+	if c.CatchAll && c.CatchAllKey == "" && c.KeyFile == "" && !c.OwnKey {
 		fault("catch-all needs the ID of the API key that owns its inboxes: give it with --catch-all-key")
 	}
 	if (c.WebhookURL == "") != (c.WebhookSecretFile == "") {

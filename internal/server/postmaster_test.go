@@ -67,7 +67,7 @@ func TestPostmaster(t *testing.T) {
 func TestPostmasterOfCatchAll(t *testing.T) {
 	t.Parallel()
 	c := config(t)
-	c.InMemory, c.CatchAll = true, true
+	c.InMemory, c.OwnKey, c.CatchAll = true, true, true
 	s := start(t, c)
 	for _, to := range []string{"postmaster", "postmaster@one.test", "postmaster@three.test"} {
 		if code := smtpCode(send(s.SMTPAddr(), to, "hi")); code != 250 {

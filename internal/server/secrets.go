@@ -102,11 +102,20 @@ func unsaved(name, what string, err error) error {
 	return fmt.Errorf("saving the %s in %s: %w", what, name, err)
 }
 
-// ownKey returns the server's own key: the one in [Config].KeyFile, or a new one of a store in memory. If
-// there is no file, it creates both.
+// ownKey returns the server's own key, as [Config].KeyFile and OwnKey have it.
 func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {
 	if c.KeyFile == "" {
-		return svc.CreateKey(ctx, "in memory", service.Enterprise)
+		const name = "the service's own"
+		keys, err := svc.Keys(ctx)
+		for _, k := range keys {
+			if k.Name == name && k.RevokedAt.IsZero() {
+				return svc.RotateKey(ctx, k.ID)
+			}
+		}
+		if err != nil {
+			return "", key, err
+		}
+		return svc.CreateKey(ctx, name, service.Enterprise)
 	}
 	name := c.KeyFile
 	created := ""

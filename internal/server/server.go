@@ -236,7 +236,7 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	c := s.config
 	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Log: s.log}
 	owner := c.CatchAllKey
-	if c.hasOwnKey() {
+	if c.KeyFile != "" || c.OwnKey {
 		secret, key, err := ownKey(ctx, service.New(s.store, o), c)
 		if err != nil {
 			return nil, err
@@ -327,8 +327,7 @@ func ignoreClosed(err error) error {
 // Service returns the service.
 func (s *Server) Service() *service.Service { return s.service }
 
-// Key returns the secret of the API key in KeyFile, or of the one created for a store in memory; "" if
-// there is neither.
+// Key returns the secret of the API key in KeyFile, or of that of OwnKey; "" if there is neither.
 func (s *Server) Key() string { return s.key }
 
 // HTTPAddr returns the address of the REST API, host:port.
