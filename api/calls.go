@@ -62,9 +62,18 @@ func (c *Client) Inbox(ctx context.Context, inboxID string) (Inbox, error) {
 }
 
 func getInbox(ctx context.Context, c *Client, k call) (Inbox, error) {
-	i, err := get[Inbox](ctx, c, k)
+	a, err := c.do(ctx, k)
+	return readInbox(k.op, a, err)
+}
+
+// readInbox reads the answer to a call for an inbox.
+func readInbox(op string, a *answer, err error) (Inbox, error) {
+	if err != nil {
+		return Inbox{}, err
+	}
+	i, err := decode[Inbox](op, a)
 	if err == nil && i.ID == "" {
-		err = fmt.Errorf("%s: %w: an inbox without an ID", k.op, ErrUnexpected)
+		err = fmt.Errorf("%s: %w: an inbox without an ID", op, ErrUnexpected)
 	}
 	return i, err
 }
@@ -108,14 +117,11 @@ func (c *Client) EmptyInbox(ctx context.Context, inboxID string) error {
 // ExtendInbox sets the end of an inbox to ttl from now, in whole seconds, sooner or later than it was, and
 // returns the inbox: an extension of the contract. It fails with [ErrUnsupported] on a service that cannot,
 // and with [ErrInvalid] if the plan does not allow that. It is not repeated after it may have been carried out.
-func (c *Client) ExtendInbox(ctx context.Context, inboxID string, ttl time.Duration) (i Inbox, err error) {
+func (c *Client) ExtendInbox(ctx context.Context, inboxID string, ttl time.Duration) (Inbox, error) {
 	body := CreateInbox{TTL: int(ttl / time.Second)}
 	k := call{op: "extend the inbox", method: http.MethodPatch, path: inboxPath(inboxID), body: body, needs: &c.features.extendInbox}
 	a, err := c.extension(ctx, k, func() error { return failure(c.Inbox(ctx, inboxID)) })
-	if err == nil {
-		i, err = decode[Inbox](k.op, a)
-	}
-	return i, err
+	return readInbox(k.op, a, err)
 }
 
 // extension makes a call that is an extension of the contract, and learns whether the service has it. One that
@@ -153,9 +159,9 @@ type Poll struct {
 	ETag string
 	// Wait is how long the service may wait for a change, in whole seconds; 0 for not at all.
 	Wait time.Duration
-	// Limit asks for the newest messages only; 0 for all. A service may ignore it.
+	// Limit asks for so many of the newest; 0 for all messages, or a page of inboxes. A service may ignore it.
 	Limit int
-	// After asks for messages older than this one only, by ID. A service may ignore it.
+	// After asks for those older than the one with this ID. A service may ignore it.
 	After string
 }
 
@@ -167,14 +173,7 @@ type Poll struct {
 // with [ErrUnsupported], and later calls fail without a request. A service that waited before may
 // stop doing so for a while: see Waited.
 func (c *Client) PollMessages(ctx context.Context, inboxID string, p Poll) (List, error) {
-	query := url.Values{}
-	if p.Limit > 0 {
-		query.Set("limit", strconv.Itoa(p.Limit))
-	}
-	if p.After != "" {
-		query.Set("after", p.After)
-	}
-	k := call{op: "list the messages", path: inboxPath(inboxID, "messages"), query: query}
+	k := call{op: "list the messages", path: inboxPath(inboxID, "messages")}
 	list, answered, err := poll[List](ctx, c, k, p, &c.features.longPollMessages)
 	slices.SortStableFunc(list.Messages, func(a, b Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
 	if answered != nil {
@@ -189,7 +188,13 @@ func poll[T any](ctx context.Context, c *Client, k call, p Poll, longPolls *feat
 	if p.Wait >= time.Second && longPolls.isAbsent() {
 		return list, nil, unsupported(k.op)
 	}
-	k.etag, k.wait = p.ETag, p.Wait
+	k.etag, k.wait, k.query = p.ETag, p.Wait, url.Values{}
+	if p.Limit > 0 {
+		k.query.Set("limit", strconv.Itoa(p.Limit))
+	}
+	if p.After != "" {
+		k.query.Set("after", p.After)
+	}
 	if a, err = c.do(ctx, k); err != nil {
 		return list, nil, err
 	}
@@ -234,12 +239,34 @@ func waitApplied(h http.Header) bool {
 	return false
 }
 
-// Inboxes returns the inboxes of the key, an extension of the contract.
+// maxPages bounds the pages that Inboxes reads. Mayfly's own service has 1,000 inboxes on each.
+const maxPages = 1000
+
+// Inboxes returns all inboxes of the key, read page by page: an extension of the contract. It fails as
+// [Client.PollInboxes] does.
 func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
-	return c.PollInboxes(ctx, Poll{})
+	all, err := c.PollInboxes(ctx, Poll{})
+	for n := 1; err == nil && n < maxPages && len(all.Inboxes) < all.Total; n++ {
+		var p Poll
+		if n := len(all.Inboxes); n > 0 {
+			p.After = all.Inboxes[n-1].ID
+		}
+		next, err := c.PollInboxes(ctx, p)
+		switch {
+		case errors.Is(err, ErrNotFound): // deleted meanwhile: the page comes after the one before
+			all.Inboxes, all.Total = all.Inboxes[:len(all.Inboxes)-1], all.Total-1
+		case err != nil:
+			return InboxList{}, err
+		case len(next.Inboxes) == 0 || slices.ContainsFunc(all.Inboxes, func(i Inbox) bool { return i.ID == next.Inboxes[len(next.Inboxes)-1].ID }):
+			return all, nil // those are all, or the service has no pages
+		default:
+			all.Inboxes, all.Total = append(all.Inboxes, next.Inboxes...), next.Total
+		}
+	}
+	return all, err
 }
 
-// PollInboxes returns the inboxes of the key as soon as the list differs from the one tagged
+// PollInboxes returns a page of the inboxes of the key as soon as it differs from the one tagged
 // p.ETag, as [Client.PollMessages] does for messages. It fails with [ErrUnsupported], and returns
 // no list, on a service that has none.
 func (c *Client) PollInboxes(ctx context.Context, p Poll) (InboxList, error) {
@@ -247,7 +274,7 @@ func (c *Client) PollInboxes(ctx context.Context, p Poll) (InboxList, error) {
 	k := call{op: op, path: []string{"inboxes"}, needs: &c.features.inboxes}
 	list, a, err := poll[InboxList](ctx, c, k, p, &c.features.longPollInboxes)
 	e, refused := errors.AsType[*Error](err)
-	if refused && (e.Status == http.StatusNotFound || e.absent()) || a != nil && a.status == http.StatusOK && !list.has {
+	if refused && (e.Status == http.StatusNotFound && p.After == "" || e.absent()) || a != nil && a.status == http.StatusOK && !list.has {
 		c.features.inboxes.absent()
 		return InboxList{}, unsupported(op)
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -126,10 +127,13 @@ func TestExtensions(t *testing.T) {
 	if err != nil || inboxes.Total != 1 || *inboxes.Inboxes[0].MessageCount != 5 {
 		t.Errorf("Inboxes: %+v, %v", inboxes, err)
 	}
+	if _, err := c.PollInboxes(ctx, api.Poll{After: "inbox_none"}); !errors.Is(err, api.ErrNotFound) || errors.Is(err, api.ErrUnsupported) {
+		t.Errorf("after an inbox that is not there: %v", err)
+	}
 	if raw, err := c.Raw(ctx, box.ID, list.Messages[0].ID); err != nil || string(raw) != "Subject: raw\r\n\r\n" {
 		t.Errorf("Raw: %q, %v", raw, err)
 	}
-	if q, ok := c.Quota(); !ok || q.Limit != 300 || q.Window != time.Minute || q.Remaining != 295 {
+	if q, ok := c.Quota(); !ok || q.Limit != 300 || q.Window != time.Minute || q.Remaining != 294 {
 		t.Errorf("Quota: %+v, %v", q, ok)
 	}
 	if limit := c.Budget().Usage().Limit; limit != 300 {
@@ -162,6 +166,48 @@ func TestExtensions(t *testing.T) {
 		t.Errorf("ExtendInbox: %+v, %v", got, err)
 	}
 	wantError(t, failure(c.ExtendInbox(ctx, box.ID, time.Second)), api.ErrInvalid)
+}
+
+// The list of inboxes is read page by page, whatever is made or deleted meanwhile, and of a service that has
+// no pages at once.
+func TestInboxesOfAllPages(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		deletes, listed int
+		pages           bool
+	}{{"pages", 0, 7, true}, {"one deleted, after which a page begins", 1, 6, true}, {"a page deleted", 3, 5, true}, {"no pages", 0, 3, false}} {
+		server, c, box := inbox(t, apitest.Options{Extensions: true, PageSize: 3})
+		ids := []string{box.ID}
+		for range 6 {
+			in, err := c.CreateInbox(t.Context(), api.CreateInbox{})
+			must(t, err)
+			ids = append(ids, in.ID)
+		}
+		slices.Reverse(ids)
+		requests := 0
+		counted := server.Client(api.Options{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if requests++; !test.pages {
+				r.URL.RawQuery = ""
+			}
+			answer, err := server.Transport().RoundTrip(r)
+			if requests == 1 {
+				must(t, failure(c.CreateInbox(t.Context(), api.CreateInbox{})))
+				for n := range test.deletes {
+					must(t, c.DeleteInbox(t.Context(), ids[2-n]))
+				}
+			}
+			return answer, err
+		})})
+		list, err := counted.Inboxes(t.Context())
+		must(t, err)
+		seen := map[string]bool{}
+		for _, i := range list.Inboxes {
+			seen[i.ID] = true
+		}
+		if len(list.Inboxes) != test.listed || len(seen) != test.listed || requests > 7 {
+			t.Errorf("%s: %d requests for %d inboxes of %d, want %d", test.name, requests, len(list.Inboxes), list.Total, test.listed)
+		}
+	}
 }
 
 // A service that knows no such path may say so as it says that there is no such message.

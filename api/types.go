@@ -37,7 +37,7 @@ type Inbox struct {
 // InboxList is the list of the inboxes of a key, an extension of the contract.
 type InboxList struct {
 	Inboxes []Inbox
-	Total   int
+	Total   int // inboxes of the key, of which a page has fewer
 	// Domains are those that inboxes can be created at, the first unless another is asked for. Empty if
 	// the service does not say.
 	Domains []string

@@ -214,7 +214,7 @@ func (d *doctor) local(s local.State) {
 func (d *doctor) answers(ctx context.Context, s *connection) {
 	begin := time.Now()
 	client := s.client.Background() // fails at once instead of trying again
-	list, err := client.Inboxes(ctx)
+	list, err := client.PollInboxes(ctx, api.Poll{Limit: 1})
 	switch {
 	case errors.Is(err, api.ErrUnsupported):
 		// A service without extensions is asked for an inbox that cannot exist: that it says so is

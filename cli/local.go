@@ -174,11 +174,11 @@ func exitNotice(ctx context.Context, s *local.Session, client *api.Client) strin
 	if now.Kept || now.Clients > 1 {
 		text = "still running: mayfly down"
 	}
-	list, err := client.Inboxes(ctx)
+	list, err := client.PollInboxes(ctx, api.Poll{Limit: 1})
 	if err != nil {
 		return text
 	}
-	return english.Plural(len(list.Inboxes), "inbox", "inboxes") + " kept; " + text
+	return english.Plural(list.Total, "inbox", "inboxes") + " kept; " + text
 }
 
 // localSession is attached to the local service where it runs now: when one has ended, the next request finds the

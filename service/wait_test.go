@@ -110,6 +110,49 @@ func TestWaitInboxes(t *testing.T) {
 	})
 }
 
+// A waiting page wakes for what changes on it, and the first one for a new inbox, and for nothing else.
+func TestWaitInboxesOfAPage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Dev, service.Options{})
+		var in []service.Inbox
+		for _, name := range []string{"one", "two", "three", "four", "five"} {
+			in = append(in, create(t, s, k, name))
+			time.Sleep(time.Second)
+		}
+		pages := map[string]service.Page{"first": {Limit: 2}, "second": {Limit: 2, After: in[3].ID}}
+		for _, change := range []struct {
+			name  string
+			wakes string // the page
+			do    func()
+		}{
+			{"a delivery to the fifth", "first", func() { deliver(t, s, plainMail, in[4].Address) }},
+			{"a delivery to the second", "second", func() { deliver(t, s, plainMail, in[1].Address) }},
+			{"a delivery to the first", "", func() { deliver(t, s, plainMail, in[0].Address) }},
+			{"deletion of the first", "", func() { must(t, s.DeleteInbox(t.Context(), k, in[0].ID)) }},
+			{"deletion of the third", "second", func() { must(t, s.DeleteInbox(t.Context(), k, in[2].ID)) }},
+			{"creation", "first", func() { create(t, s, k, "six") }},
+		} {
+			woken := map[string]<-chan waited{}
+			for name, p := range pages {
+				list, err := s.Inboxes(t.Context(), k, p)
+				must(t, err)
+				woken[name] = wait(t, 25*time.Second, func(ctx context.Context) (bool, error) { return s.WaitInboxes(ctx, k, p, list) })
+			}
+			synctest.Wait()
+			change.do()
+			for name, done := range woken {
+				if got := <-done; got.changed != (name == change.wakes) || got.err != nil {
+					t.Errorf("%s: the %s page is woken: %+v", change.name, name, got)
+				}
+			}
+		}
+		if n := s.Waiting(); n != 0 {
+			t.Errorf("%d still wait", n)
+		}
+	})
+}
+
 // A change between reading a version and waiting for the next is not missed.
 func TestWaitMissesNothing(t *testing.T) {
 	t.Parallel()

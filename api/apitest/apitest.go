@@ -7,6 +7,7 @@
 package apitest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,8 @@ type Options struct {
 	Extensions bool
 	// CatchAll makes an inbox for mail to an address that has none. It needs Extensions.
 	CatchAll bool
+	// PageSize is how many inboxes are on a page at most; 1,000 when 0.
+	PageSize int
 	// RelayAllow is to whom messages can be released; nobody when empty. It needs Extensions.
 	RelayAllow []string
 	// Ahead is how far the clock of the server, which its Date and its times tell, is ahead of this
@@ -452,15 +455,22 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	}
 	list := i.list()
 	if s.options.Extensions {
-		if after := r.FormValue("after"); after != "" {
-			n := slices.IndexFunc(list.Messages, func(m api.Summary) bool { return m.ID == after })
-			list.Messages = list.Messages[n+1:]
-		}
-		if limit, err := strconv.Atoi(r.FormValue("limit")); err == nil && limit > 0 {
-			list.Messages = list.Messages[:min(limit, len(list.Messages))]
-		}
+		list.Messages, _ = page(r, list.Messages, len(list.Messages), func(m api.Summary) string { return m.ID })
 	}
 	writeJSON(w, http.StatusOK, list)
+}
+
+// page returns the part of a list that a request asks for, at most size elements. It reports false for one
+// after an element that there is not.
+func page[T any](r *http.Request, list []T, size int, id func(T) string) (part []T, ok bool) {
+	if after := r.FormValue("after"); after != "" {
+		n := slices.IndexFunc(list, func(one T) bool { return id(one) == after })
+		list, ok = list[n+1:], n >= 0
+	}
+	if limit, err := strconv.Atoi(r.FormValue("limit")); err == nil && limit > 0 {
+		size = min(size, limit)
+	}
+	return list[:min(size, len(list))], ok || r.FormValue("after") == ""
 }
 
 // longPoll waits, if the request asks for it, until the version differs from the client's. It returns
@@ -517,6 +527,11 @@ func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
 		got := s.inboxes[id].got()
 		got.ETag = fmt.Sprintf(`"%d"`, s.inboxes[id].version)
 		list.Inboxes = append(list.Inboxes, got)
+	}
+	var ok bool
+	if list.Inboxes, ok = page(r, list.Inboxes, cmp.Or(s.options.PageSize, 1000), func(i api.Inbox) string { return i.ID }); !ok {
+		writeError(w, http.StatusNotFound, "no such inbox")
+		return
 	}
 	writeJSON(w, http.StatusOK, list)
 }

@@ -189,7 +189,7 @@ func (f *follower) gotInboxes(r *request, ask api.Poll, list api.InboxList, err 
 		f.count(list.Inboxes, r.began)
 	}
 	if changed || l.refreshed && list.Inboxes != nil {
-		f.emit(Event{Kind: Inboxes, Inboxes: list.Inboxes})
+		f.emit(Event{Kind: Inboxes, Inboxes: list.Inboxes, Total: list.Total})
 	}
 	l.refreshed = false
 	f.updateMode()

@@ -35,8 +35,8 @@ const (
 	Recovered
 	// ModeChanged has the new mode.
 	ModeChanged
-	// Inboxes has the list of the inboxes of the key: whenever it changes, and as the answer to
-	// Refresh. Only a service with such a list sends it.
+	// Inboxes has the first page of the list of the key's inboxes: whenever it changes, and as the answer
+	// to Refresh. Only a service with such a list sends it.
 	Inboxes
 	// Behind has the time since when what is in view has been out of date, once that is more than a
 	// second: since then a request for it has been due, or its answer. The zero time ends it. It is
@@ -66,6 +66,7 @@ type Event struct {
 	RetryAt  time.Time     // Failed
 	Mode     Mode          // ModeChanged
 	Inboxes  []api.Inbox   // Inboxes
+	Total    int           // Inboxes: how many there are
 	Since    time.Time     // Behind
 }
 

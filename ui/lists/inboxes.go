@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"mayfly/ui/dialog"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -72,12 +74,17 @@ func (p *Inboxes) Marked() []*store.Inbox {
 func (p *Inboxes) Fit(r theme.Rect) {
 	p.Rect = r
 	p.brief = p.Rect.Top()+1+2*len(p.store.Order) > r.H // also while a filter leaves few of them
-	p.lay(r, func(id string) int {
+	rows := r
+	if p.store.More > 0 { // which the last line says
+		rows.H--
+	}
+	p.lay(rows, func(id string) int {
 		if id == store.All || p.brief {
 			return 1
 		}
 		return 2
 	})
+	p.Rect = r
 }
 
 // Draw draws the pane.
@@ -90,6 +97,9 @@ func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 	}
 	title := p.Filter.Title(th, "Inboxes", w-2-theme.Width(right))
 	out[0] = theme.Title(th, title, th.Dim.On(right), w, focused)
+	if n := p.store.More; n > 0 {
+		out[len(out)-1] = th.Dim.On(theme.Fit("  "+humanize.Comma(int64(n))+" more", w))
+	}
 	for _, row := range p.Shown {
 		copy(out[p.Rect.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])
 	}

@@ -75,6 +75,22 @@ func (s *inboxScene) draw() uitest.Screen {
 	return uitest.Draw(s.t, s.Draw(uitest.Theme(s.t), s.now, true), s.Rect.W)
 }
 
+// What the service has besides the inboxes it lists is said below them.
+func TestMoreInboxesThanListed(t *testing.T) {
+	s := openInboxes(t, 30, 6, "a", "b", "c", "d")
+	s.store.Apply(watch.Event{Kind: watch.Inboxes, Inboxes: make([]api.Inbox, 4), Total: 99_004}, s.now)
+	s.Fit(s.Rect)
+	s.send(nil, uitest.Move(4))
+	s.draw().Is(`
+ Inboxes
+   d                        …
+   c                        …
+   b                        …
+▌  a                        …
+  99,000 more
+`)
+}
+
 func TestTheListOfInboxes(t *testing.T) {
 	s := openInboxes(t, 30, 11, "old", "ci-run-881", "ada")
 	s.put("eve", "other.example").Label = "signup ✓"

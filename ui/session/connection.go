@@ -115,7 +115,7 @@ func (c *Connection) Connect(t Target, now time.Time) tea.Cmd {
 	}
 }
 
-// open opens a session and lists its inboxes.
+// open opens a session and lists its newest inboxes.
 func (c *Connection) open(t Target, attempt uint64) Connected {
 	m := Connected{attempt: attempt, target: t}
 	service, err := c.options.Connect(c.ctx, t)
@@ -129,7 +129,7 @@ func (c *Connection) open(t Target, attempt uint64) Connected {
 	if m.Seen, failed = m.Session.seen.Read(); err != nil || failed != nil {
 		c.log.Warn("read the registry", "error", errors.Join(err, failed))
 	}
-	list, err := service.Client.Inboxes(c.ctx)
+	list, err := service.Client.PollInboxes(c.ctx, api.Poll{})
 	if err != nil && !errors.Is(err, api.ErrUnsupported) {
 		m.Err = err
 	}

@@ -22,6 +22,7 @@ const keepGone = 15 * time.Minute
 type Store struct {
 	Inboxes  map[string]*Inbox
 	Order    []string            // inbox IDs, newest first
+	More     int                 // inboxes that the service has besides those it lists
 	Messages map[string]*Message // by key
 	Opened   Cache
 	Revision uint64 // counts the changes of what a search sees
@@ -135,6 +136,9 @@ func (s *Store) Prune(now time.Time, keep func(id string) bool) bool {
 // Apply applies an event of an inbox and returns the inbox and the messages that have arrived. The
 // inbox is nil if it is not listed any more, or if the event is from an earlier follower of it.
 func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
+	if e.Kind == watch.Inboxes {
+		s.More = e.Total - len(e.Inboxes)
+	}
 	i := s.Inboxes[e.InboxID]
 	if i == nil || e.Generation != i.Generation {
 		return nil, nil

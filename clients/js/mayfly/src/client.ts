@@ -11,7 +11,7 @@ export type Message = Schemas['Message'];
 export type Attachment = Schemas['Attachment'];
 export type Status = Schemas['Status'];
 
-/** A page of a list of messages: at most `limit`, those older than the message `after`. */
+/** A page of a list: at most `limit`, those older than the one with the ID `after`. */
 export type Page = NonNullable<operations['listMessages']['parameters']['query']>;
 
 /** An answer of the service that is an error. */
@@ -49,8 +49,9 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
     });
   }
 
-  listInboxes(): Promise<InboxList> {
-    return this.#json('/v1/inboxes');
+  /** The newest inbox comes first; a page has at most 1,000. */
+  listInboxes(page: Page = {}): Promise<InboxList> {
+    return this.#json(`/v1/inboxes?${query(page)}`);
   }
 
   getInbox(inbox: string): Promise<InboxInfo> {
@@ -70,11 +71,7 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
 
   /** The newest message comes first. */
   listMessages(inbox: string, page: Page = {}): Promise<MessageList> {
-    const query = new URLSearchParams();
-    for (const [name, value] of Object.entries(page)) {
-      query.set(name, String(value));
-    }
-    return this.#json(path`/v1/inboxes/${inbox}/messages` + `?${query}`);
+    return this.#json(path`/v1/inboxes/${inbox}/messages` + `?${query(page)}`);
   }
 
   getMessage(inbox: string, message: string): Promise<Message> {
@@ -135,6 +132,10 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
     }
     return response;
   }
+}
+
+function query(page: Page): URLSearchParams {
+  return new URLSearchParams(Object.entries(page).map(([name, value]) => [name, String(value)]));
 }
 
 /** A path in which each value is one segment. */

@@ -156,7 +156,11 @@ class Service:
 
     def _inboxes(self) -> List[Dict[str, Any]]:
         """Return all inboxes, as the REST API has them."""
-        listed: List[Dict[str, Any]] = self._request("/v1/inboxes")["inboxes"]
+        page = self._request("/v1/inboxes")
+        listed: List[Dict[str, Any]] = page["inboxes"]
+        while page["inboxes"] and len(listed) < page["total"]:
+            page = self._request(f"/v1/inboxes?after={listed[-1]['id']}")
+            listed += page["inboxes"]
         return listed
 
     def _messages(self, inbox_id: str, since: Optional[datetime] = None) -> List[Message]:
