@@ -91,8 +91,7 @@ func (s *Store) runCommits(v *server) {
 		}
 		release := sync.OnceFunc(func() { <-v.committing })
 		slow := time.AfterFunc(slowCommit, release)
-		s.commit(v.pool, group)
-		v.deliveries.stored(group)
+		s.commit(v, group)
 		if slow.Stop() {
 			v.deliveries.gather(s.ctx, len(group))
 		}
@@ -102,12 +101,18 @@ func (s *Store) runCommits(v *server) {
 
 // commit stores a group and answers its callers. If a row that it needs stays locked, the
 // deliveries for each key are tried again in a transaction of their own, and if the store fails,
-// each delivery is, so that only those are refused that cannot be stored.
-func (s *Store) commit(pool *pgxpool.Pool, group []*delivery) {
+// each delivery is, so that only those wait, or are refused, that cannot be stored.
+func (s *Store) commit(v *server, group []*delivery) {
 	// The group is stored even if the store is closed meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
 	defer cancel()
-	err := s.commitTogether(ctx, pool, group)
+	end := func(part []*delivery, err error) {
+		for _, d := range part {
+			d.done <- cmp.Or(err, d.err)
+		}
+		v.deliveries.stored(part)
+	}
+	err := s.commitTogether(ctx, v.pool, group)
 	var parts [][]*delivery
 	switch {
 	case sqlState(err) == stateLocked:
@@ -115,14 +120,14 @@ func (s *Store) commit(pool *pgxpool.Pool, group []*delivery) {
 	case service.ErrorCode(err) == service.Internal:
 		parts = slices.Collect(slices.Chunk(group, 1))
 	default:
-		answer(group, err)
+		end(group, err)
 		return
 	}
 	var committing errgroup.Group
 	committing.SetLimit(committers)
 	for _, part := range parts {
 		committing.Go(func() error {
-			answer(part, s.commitTogether(ctx, pool, part))
+			end(part, s.commitTogether(ctx, v.pool, part))
 			return nil
 		})
 	}
@@ -142,12 +147,6 @@ func (s *Store) commitTogether(ctx context.Context, pool *pgxpool.Pool, group []
 		s.announcer.announce(changed...)
 	}
 	return err
-}
-
-func answer(group []*delivery, err error) {
-	for _, d := range group {
-		d.done <- cmp.Or(err, d.err)
-	}
 }
 
 // byKeys splits a group into deliveries for the same keys.
@@ -184,7 +183,7 @@ func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery
 		if len(t.deliveries) == 0 {
 			return nil, nil
 		}
-		if err := t.count(ctx, conn.Conn(), s.rowsPerStatement); err != nil {
+		if err := t.count(ctx, conn.Conn(), s); err != nil {
 			return nil, err
 		}
 		if t.refuse(gone) {

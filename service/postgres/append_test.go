@@ -7,11 +7,13 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
@@ -66,7 +68,7 @@ func TestMailBeforeTheEndOfItsInbox(t *testing.T) {
 		}
 	}
 	group = append(group, waiting(ending.ExpiresAt, ending, other))
-	s.commit(s.pool, group)
+	s.commit(s.anyServer, group)
 	for i, d := range group {
 		if err := <-d.done; (service.ErrorCode(err) == service.NotFound) != (i == 1) {
 			t.Errorf("delivery %d ends with %v", i, err)
@@ -109,7 +111,7 @@ func TestKeysAreLockedInOrder(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			s.commit(s.pool, slices.Collect(maps.Values(group)))
+			s.commit(s.anyServer, slices.Collect(maps.Values(group)))
 		}()
 		awaitLock(t, s, "the group waits")
 		if got, err := query(t.Context(), s.pool, pgx.RowTo[string], free); err != nil || !slices.Equal(got, keys[n+1:]) {
@@ -153,7 +155,7 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 				group = append(group, waiting(day, in))
 			}
 			group = append(group, waiting(day, inboxes[1], inboxes[2]), waiting(day, inboxes[last], inboxes[0]))
-			s.commit(s.pool, group)
+			s.commit(s.anyServer, group)
 			for i, d := range group {
 				refused := i == 0 || i == len(group)-1
 				if err := <-d.done; (err != nil) != refused || refused && service.ErrorCode(err) != service.Unavailable {
@@ -186,7 +188,7 @@ func TestDroppedSlotRefusesOnlyItsMail(t *testing.T) {
 		for range each {
 			group = append(group, waiting(day, dropped), waiting(day, kept))
 		}
-		s.commit(s.pool, group)
+		s.commit(s.anyServer, group)
 		for i, d := range group {
 			want := service.Code("")
 			if i%2 == 0 {
@@ -212,7 +214,7 @@ func TestQuotaOfAnOldDay(t *testing.T) {
 	check(t, deliver(t.Context(), s, in, "x"))
 	for n, want := range map[int]service.Code{10: "", 11: service.OverQuota} {
 		d := waiting(day.Add(-48*time.Hour), slices.Repeat([]service.Inbox{in}, n)...)
-		s.commit(s.pool, []*delivery{d})
+		s.commit(s.anyServer, []*delivery{d})
 		if err := <-d.done; service.ErrorCode(err) != want {
 			t.Errorf("%d messages end with %v, want %q", n, err, want)
 		}
@@ -267,5 +269,63 @@ func TestDeliveriesGather(t *testing.T) {
 				t.Errorf("%d deliveries are taken together", len(group))
 			}
 		}
+	})
+}
+
+// While somebody else has rows of a key locked, what is for the key waits, whatever it is and however
+// much, and all that is for others goes on. Deliveries and requests wait in the database together with others.
+func TestLockedKeyDelaysNoOthers(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, urls []string) {
+		s := open(t, urls[0], Options{Timeout: time.Minute})
+		ctx := t.Context()
+		count := func(in service.Inbox) error {
+			_, _, err := s.Take(ctx, in.KeyID, 1000)
+			return err
+		}
+		var inboxes []service.Inbox
+		for n := range 8 {
+			in := service.Inbox{ID: fmt.Sprint("inbox_", n), KeyID: fmt.Sprint("key_", n), Address: fmt.Sprint(n, "@x.test"), CreatedAt: day, ExpiresAt: day.Add(time.Hour)}
+			check(t, s.CreateInbox(ctx, in, math.MaxInt))
+			check(t, count(in))
+			inboxes = append(inboxes, in)
+		}
+		do := func(n, i int) error {
+			in := inboxes[n]
+			switch i % 4 {
+			case 0:
+				return count(in)
+			case 1:
+				return failure(s.ExtendInbox(ctx, in.KeyID, in.ID, day, day.Add(time.Hour)))
+			case 2:
+				return s.DeleteMessages(ctx, in.KeyID, in.ID, "")
+			}
+			return deliver(ctx, s, in, "x")
+		}
+		v, err := s.serverOf(ctx, inboxes[0].KeyID)
+		check(t, err)
+		tx, err := v.pool.Begin(ctx)
+		check(t, err)
+		defer tx.Rollback(context.WithoutCancel(ctx))
+		execute(t, tx, "SET LOCAL idle_in_transaction_session_timeout = 0")
+		execute(t, tx, "UPDATE owners SET day = day WHERE key_id = $1", inboxes[0].KeyID)
+		execute(t, tx, "UPDATE requests SET total = total WHERE key_id = $1", inboxes[0].KeyID)
+		var locked, others errgroup.Group
+		var ended atomic.Int64
+		for i := range 4 * defaultConnections {
+			locked.Go(func() error {
+				defer ended.Add(1)
+				return do(0, i)
+			})
+			for n := range inboxes[1:] {
+				others.Go(func() error { return do(1+n, i) })
+			}
+		}
+		check(t, others.Wait())
+		if n := ended.Load(); n > 0 {
+			t.Errorf("%d calls for the locked key have ended before the others", n)
+		}
+		check(t, tx.Rollback(ctx))
+		check(t, locked.Wait())
 	})
 }

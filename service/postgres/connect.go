@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -194,6 +195,7 @@ type server struct {
 	pages     *loader[service.PageOfInboxes, page]
 	owners    *loader[string, owner]
 	requests  *loader[*request, *request]
+	locked    sync.Map // loaders of the requests of single keys whose rows were locked, by key
 
 	deliveries *queue
 	committing chan struct{} // full while a committer waits for deliveries or stores them
@@ -207,7 +209,7 @@ func (s *Store) newServer(pool *pgxpool.Pool) *server {
 	v.addresses = newLoader(s, pool, s.readAddresses, func(a addressRow) string { return a.Address })
 	v.pages = newLoader(s, pool, s.readPages, func(p page) service.PageOfInboxes { return p.of })
 	v.owners = newLoader(s, pool, s.readOwners, func(o owner) string { return o.keyID })
-	v.requests = newLoader(s, pool, s.countRequests, func(r *request) *request { return r })
+	v.requests = s.newCounter(pool, s.waitBriefly)
 	for range committers {
 		s.workers.Go(func() { s.runCommits(v) })
 	}

@@ -182,8 +182,16 @@ type refusal struct {
 	until time.Time
 }
 
+// newCounter returns what counts requests, in transactions that begin with what begin queues.
+func (s *Store) newCounter(pool *pgxpool.Pool, begin func(*pgx.Batch)) *loader[*request, *request] {
+	count := func(ctx context.Context, pool *pgxpool.Pool, list []*request) ([]*request, error) {
+		return list, s.countRequests(ctx, pool, list, begin)
+	}
+	return newLoader(s, pool, count, func(r *request) *request { return r })
+}
+
 // Take implements service.Limiter. Requests that arrive while a transaction counts others are
-// counted together by the next.
+// counted together by the next. Those of a key whose row stays locked wait apart.
 func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quota, bool, error) {
 	begun := time.Now()
 	if r, _ := s.refusals.get(keyID); limit <= r.limit && begun.Before(r.until) {
@@ -193,10 +201,20 @@ func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quot
 	if err != nil {
 		return service.Quota{}, false, err
 	}
-	r, err := v.requests.get(ctx, &request{keyID: keyID, quota: service.Quota{Limit: limit}})
+	asked := &request{keyID: keyID, quota: service.Quota{Limit: limit}}
+	counter := v.requests
+	if alone, ok := v.locked.Load(keyID); ok {
+		counter = alone.(*loader[*request, *request])
+	}
+	r, err := counter.get(ctx, asked)
+	if counter == v.requests && sqlState(err) == stateLocked {
+		alone, _ := v.locked.LoadOrStore(keyID, s.newCounter(v.pool, func(*pgx.Batch) {}))
+		r, err = alone.(*loader[*request, *request]).get(ctx, asked)
+	}
 	if err != nil {
 		return service.Quota{}, false, err
 	}
+	v.locked.Delete(keyID)
 	if !r.ok {
 		s.refusals.put(keyID, refusal{r.quota.Limit, begun.Add(r.quota.Reset)})
 	}
@@ -224,13 +242,14 @@ const (
 // countRequests counts the requests that are allowed, in one transaction, which locks the rows of
 // keys in the order of their IDs. It does not wait for the disk: losing the last requests in a crash
 // does little harm.
-func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*request) ([]*request, error) {
+func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*request, begin func(*pgx.Batch)) error {
 	byKey := make(map[string][]*request)
 	for _, r := range list {
 		byKey[r.keyID] = append(byKey[r.keyID], r)
 	}
-	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
+	return s.batchOn(ctx, pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL synchronous_commit = off")
+		begin(b)
 		for keys := range slices.Chunk(slices.Sorted(maps.Keys(byKey)), s.rowsPerStatement) {
 			var asked, allowed []int
 			for _, keyID := range keys {
@@ -255,5 +274,4 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 			})
 		}
 	})
-	return list, err
 }

@@ -124,6 +124,11 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 	if err != nil {
 		return err
 	}
+	end, err := s.turn(ctx, keyID)
+	if err != nil {
+		return err
+	}
+	defer end()
 	err = s.transact(ctx, v.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
 		change := func(sql string, args ...any) int64 {
 			var done pgconn.CommandTag

@@ -76,6 +76,7 @@ type Store struct {
 
 	ownersOf cache[string] // IDs of keys by address, which never change
 	counts   cache[owner]  // after this process's last delivery
+	turns    sync.Map      // channels that are closed at the end of a change, by its key or address
 	refusals cache[refusal]
 
 	commits prometheus.Histogram
@@ -171,8 +172,31 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// batch makes changes for a key or an address, or "", in one round trip and one transaction, and
-// repeats them after a conflict.
+// waitBriefly is for transactions that others wait for: a row of one key may stay locked by somebody
+// else. What is for this key alone waits longer, see poolConfig.
+func (s *Store) waitBriefly(b *pgx.Batch) {
+	b.Queue(fmt.Sprintf("SET LOCAL lock_timeout = %d", (s.timeout / 40).Milliseconds()))
+}
+
+// turn waits until no other change for a key or an address is made by this process, so that each
+// uses one connection at most, even while its row is locked. It returns what ends the turn.
+func (s *Store) turn(ctx context.Context, name string) (end func(), err error) {
+	mine := make(chan struct{})
+	for {
+		other, taken := s.turns.LoadOrStore(name, mine)
+		if !taken {
+			return func() { s.turns.Delete(name); close(mine) }, nil
+		}
+		select {
+		case <-other.(chan struct{}):
+		case <-ctx.Done():
+			return nil, unavailable(ctx.Err())
+		}
+	}
+}
+
+// batch makes changes for a key or an address in one round trip and one transaction, and repeats
+// them after a conflict.
 func (s *Store) batch(ctx context.Context, name string, queue func(*pgx.Batch)) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -180,6 +204,11 @@ func (s *Store) batch(ctx context.Context, name string, queue func(*pgx.Batch)) 
 	if err != nil {
 		return err
 	}
+	end, err := s.turn(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer end()
 	return s.batchOn(ctx, v.pool, queue)
 }
 

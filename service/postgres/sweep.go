@@ -98,6 +98,7 @@ func (s *Store) deleteInboxes(ctx context.Context, tx pgx.Tx, list []keyed) (gon
 	keys, _ := columns(list)
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	var b pgx.Batch
+	s.waitBriefly(&b)
 	for part := range slices.Chunk(keys, s.rowsPerStatement) {
 		queueNamed(&b, lockOwners, part, "")
 	}

@@ -62,12 +62,15 @@ const (
 )
 
 // count begins a transaction in which the rows count the messages.
-func (t *tally) count(ctx context.Context, conn *pgx.Conn, rowsPerStatement int) error {
+func (t *tally) count(ctx context.Context, conn *pgx.Conn, s *Store) error {
 	t.owners, t.inboxes = make(map[string]owner), make(map[keyed]service.Inbox)
 	keys := slices.Sorted(maps.Keys(t.inboxIDs))
 	var b pgx.Batch
 	b.Queue("BEGIN")
-	for part := range slices.Chunk(keys, rowsPerStatement) {
+	if len(keys) > 1 {
+		s.waitBriefly(&b)
+	}
+	for part := range slices.Chunk(keys, s.rowsPerStatement) {
 		var all []string
 		for _, k := range part {
 			all = append(all, slices.Repeat([]string{k}, len(t.inboxIDs[k]))...)
@@ -78,7 +81,7 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, rowsPerStatement int)
 			return err
 		})
 	}
-	for part := range slices.Chunk(keys, rowsPerStatement) {
+	for part := range slices.Chunk(keys, s.rowsPerStatement) {
 		var all []string
 		for _, k := range part {
 			all = append(all, t.inboxIDs[k]...)
