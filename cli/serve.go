@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -23,10 +21,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mayfly/api"
 	"mayfly/internal/server"
 	"mayfly/mcp"
-	"mayfly/service"
 )
 
 // shutdownTimeout is how long a service that stops waits for mail that it is receiving.
@@ -175,7 +171,7 @@ func (s *serving) run(ctx context.Context) error {
 	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not end the service
 
 	if s.mcp {
-		s.config.MCP = func(running *server.Server) http.Handler { return agentHandler(running, s.scheme(), log) }
+		s.config.MCP = mcp.Handler(mcp.Options{Version: version()})
 	}
 	if s.app.env.Getenv("GOGC") == "" {
 		// Ten thousand long polls take a sixth less memory; mail is accepted as fast, since it
@@ -339,22 +335,6 @@ func settingText(value any) string {
 		texts[i] = fmt.Sprint(v)
 	}
 	return strings.Join(texts, ",")
-}
-
-// agentHandler serves the Model Context Protocol for a service, whose REST API it reaches over loopback with the
-// key of each agent.
-func agentHandler(running *server.Server, scheme string, log *slog.Logger) http.Handler {
-	// The peer is this process, whose certificate is not for localhost.
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	return mcp.Handler(func(ctx context.Context, key string) (*api.Client, error) {
-		switch _, err := running.Service().Authenticate(ctx, key); {
-		case service.ErrorCode(err) == service.Unauthorized:
-			return nil, fmt.Errorf("%w: %w", api.ErrUnauthorized, err)
-		case err != nil:
-			return nil, err
-		}
-		return api.New(scheme+"://"+reachable(running.HTTPAddr()), key, api.Options{UserAgent: "mayfly-mcp/" + version(), Transport: transport, Insecure: true})
-	}, mcp.Options{Version: version(), Log: log})
 }
 
 // reachable is the address at which a client on this machine reaches a listener.

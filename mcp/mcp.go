@@ -10,8 +10,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,8 +20,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -64,10 +60,11 @@ type tools struct {
 
 // New returns a server that uses one client of the service, ready to be connected to a transport.
 func New(client *api.Client, o Options) *sdk.Server {
-	return newServer(func(sdk.Request) *api.Client { return client }, o)
+	_, server := newServer(func(sdk.Request) *api.Client { return client }, o)
+	return server
 }
 
-func newServer(client func(sdk.Request) *api.Client, o Options) *sdk.Server {
+func newServer(client func(sdk.Request) *api.Client, o Options) (*tools, *sdk.Server) {
 	if o.SMTP == nil {
 		o.SMTP = func() string { return "" }
 	}
@@ -79,14 +76,17 @@ func newServer(client func(sdk.Request) *api.Client, o Options) *sdk.Server {
 		&sdk.Implementation{Name: "mayfly", Title: "Mayfly temporary inboxes", Version: o.Version},
 		&sdk.ServerOptions{Instructions: fmt.Sprintf(instructions, sending), Logger: o.Log, Capabilities: &sdk.ServerCapabilities{}},
 	)
-	server.AddReceivingMiddleware(dropEmpty)
-	t := &tools{client: client, known: o.Known, smtp: o.SMTP, rules: o.Rules, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), sessions: newSessions()}
+	t := &tools{
+		client: client, known: o.Known, smtp: o.SMTP, rules: o.Rules, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		sessions: &sessions{byKey: map[string][]*session{}},
+	}
+	server.AddReceivingMiddleware(dropEmpty, t.bounded)
 	t.addInboxTools(server)
 	t.addMessageTools(server)
 	t.addWaitTools(server)
 	t.addResources(server)
 	addPrompts(server)
-	return server
+	return t, server
 }
 
 // ServeStdio serves one client on in and out, one message per line, until in or ctx ends. Only the
@@ -95,69 +95,66 @@ func ServeStdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out i
 	return server.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 }
 
-// sessionTimeout ends a session that its client has abandoned.
-const sessionTimeout = 30 * time.Minute
+// post is an HTTP request, and the client with its key.
+type post struct {
+	ctx    context.Context
+	keyID  string
+	client *api.Client
+}
 
-// tokenClient is the name under which the token of a request carries the client for its key.
-const tokenClient = "client"
+// postKey is the key of a post in the context of its request, and its name in the token of what is in it.
+type postKey struct{}
 
-// token is the key of a request's token in its context.
-type token struct{}
+const postName = "post"
 
-// Handler serves any number of clients over streamable HTTP. Requests carry an API key as for the
-// REST API, or as a bearer token (RFC 6750), since many clients can be given no other. client
-// returns an API client for a key, or [api.ErrUnauthorized] if the key is invalid.
-func Handler(client func(ctx context.Context, key string) (*api.Client, error), o Options) http.Handler {
-	// One server for all sessions: a server is large, and clients that never end their sessions
+// postOf returns the HTTP request that a request came by, or the zero value.
+func postOf(r sdk.Request) (p post) {
+	if extra := r.GetExtra(); extra != nil && extra.TokenInfo != nil {
+		p, _ = extra.TokenInfo.Extra[postName].(post)
+	}
+	return p
+}
+
+// Handler serves any number of agents over streamable HTTP. It is given each request with the ID of its key, to which a
+// session is bound, and a client with that key.
+func Handler(o Options) func(w http.ResponseWriter, r *http.Request, keyID string, client *api.Client) {
+	// One server for all sessions: a server is large, and agents that never end their sessions
 	// leave many.
-	server := newServer(func(r sdk.Request) *api.Client { return r.GetExtra().TokenInfo.Extra[tokenClient].(*api.Client) }, o)
-	sessions := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
-		&sdk.StreamableHTTPOptions{SessionTimeout: sessionTimeout, Logger: o.Log})
+	t, server := newServer(func(r sdk.Request) *api.Client { return postOf(r).client }, o)
+	streams := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{SessionTimeout: sessionTimeout, Logger: o.Log})
 
-	// The SDK ties a session to the user of a bearer token, so that nobody else can use it. Our
-	// user is the key.
-	verified := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
-		return ctx.Value(token{}).(*auth.TokenInfo), nil
+	// What comes with a single request reaches the tools in its token alone: their context is that of the
+	// request that began the session.
+	inToken := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+		p := ctx.Value(postKey{}).(post)
+		return &auth.TokenInfo{UserID: p.keyID, Extra: map[string]any{postName: p}}, nil
 	}
-	bound := auth.RequireBearerToken(verified, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(sessions)
-	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		key := keyOf(r)
-		if key == "" {
-			refuse(w, `Bearer realm="mayfly"`, "an API key is required, as Authorization: Bearer KEY or as X-API-Key: KEY")
+	serve := auth.RequireBearerToken(inToken, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(streams).ServeHTTP
+	origins := http.NewCrossOriginProtection()
+	return func(w http.ResponseWriter, r *http.Request, keyID string, client *api.Client) {
+		if err := origins.Check(r); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
 			return
 		}
-		c, err := client(r.Context(), key)
-		switch {
-		case errors.Is(err, api.ErrUnauthorized):
-			refuse(w, `Bearer realm="mayfly", error="invalid_token"`, "the API key is not valid")
-			return
-		case err != nil:
-			http.Error(w, "the service cannot check the API key now; try again later", http.StatusServiceUnavailable)
-			return
+		if id := r.Header.Get("Mcp-Session-Id"); id != "" {
+			s := t.sessions.enter(keyID, id)
+			if s == nil {
+				http.Error(w, "session not found", http.StatusNotFound)
+				return
+			}
+			switch r.Method {
+			case http.MethodPost:
+				defer t.sessions.leave(s)
+			case http.MethodDelete:
+				defer t.sessions.remove(keyID, id)
+			default: // a stream that is open is no call
+				t.sessions.leave(s)
+			}
 		}
-		sum := sha256.Sum256([]byte(key))
-		info := &auth.TokenInfo{UserID: hex.EncodeToString(sum[:]), Extra: map[string]any{tokenClient: c}}
-		r = r.Clone(context.WithValue(r.Context(), token{}, info))
+		r = r.Clone(context.WithValue(r.Context(), postKey{}, post{r.Context(), keyID, client}))
 		r.Header.Set("Authorization", "Bearer key")
-		bound.ServeHTTP(w, r)
-	}))
-}
-
-// keyOf returns the API key of a request, "" without one.
-func keyOf(r *http.Request) string {
-	if key := r.Header.Get("X-API-Key"); key != "" {
-		return key
+		serve(w, r)
 	}
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(key)
-}
-
-func refuse(w http.ResponseWriter, challenge, text string) {
-	w.Header().Set("WWW-Authenticate", challenge)
-	http.Error(w, text, http.StatusUnauthorized)
 }
 
 func addPrompts(s *sdk.Server) {

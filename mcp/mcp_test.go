@@ -512,12 +512,11 @@ func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestHTTPBindsASessionToItsKey(t *testing.T) {
 	keys := map[string]*apitest.Server{"first": apitest.New(apitest.Options{}), "second": apitest.New(apitest.Options{})}
-	handler := mcp.Handler(func(_ context.Context, key string) (*api.Client, error) {
-		if s := keys[key]; s != nil {
-			return s.Client(api.Options{}), nil
-		}
-		return nil, api.ErrUnauthorized
-	}, mcp.Options{})
+	serve := mcp.Handler(mcp.Options{})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("X-API-Key")
+		serve(w, r, key, keys[key].Client(api.Options{}))
+	})
 	web := httptest.NewServer(handler)
 	defer web.Close()
 
@@ -534,18 +533,18 @@ func TestHTTPBindsASessionToItsKey(t *testing.T) {
 		}
 	}
 
-	for _, key := range []string{"second", "wrong", ""} {
-		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_inboxes","arguments":{}}}`
-		r, err := http.NewRequestWithContext(t.Context(), "POST", web.URL, strings.NewReader(body))
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_inboxes","arguments":{}}}`
+	for _, method := range []string{"POST", "GET", "DELETE"} {
+		r, err := http.NewRequestWithContext(t.Context(), method, web.URL, strings.NewReader(body))
 		must(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		r.Header.Set("Mcp-Session-Id", s.ID())
-		answer, err := (&http.Client{Transport: keyed(key), Timeout: 10 * time.Second}).Do(r)
+		answer, err := (&http.Client{Transport: keyed("second"), Timeout: 10 * time.Second}).Do(r)
 		must(t, err)
 		answer.Body.Close()
-		if answer.StatusCode < 400 {
-			t.Errorf("key %q used another's session: %s", key, answer.Status)
+		if answer.StatusCode != http.StatusNotFound {
+			t.Errorf("%s in another key's session: %s", method, answer.Status)
 		}
 	}
 }

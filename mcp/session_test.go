@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -157,63 +156,144 @@ func TestAgesAreByTheServicesClock(t *testing.T) {
 	}
 }
 
-func TestHTTPTakesTheKeyInEitherHeader(t *testing.T) {
-	service := apitest.New(apitest.Options{})
-	t.Cleanup(service.Close)
-	broken := errors.New("the store is gone")
-	handler := mcp.Handler(func(_ context.Context, key string) (*api.Client, error) {
-		switch key {
-		case "right":
-			return service.Client(api.Options{}), nil
-		case "broken":
-			return nil, broken
-		}
-		return nil, api.ErrUnauthorized
-	}, mcp.Options{})
-	for _, c := range []struct {
-		header, value string
-		status        int
-		challenge     string
-	}{
-		{"X-API-Key", "right", 200, ""},
-		{"Authorization", "Bearer right", 200, ""},
-		{"authorization", "bearer  right", 200, ""},
-		{"Accept-Language", "en", 401, `Bearer realm="mayfly"`},
-		{"Authorization", "Basic right", 401, `Bearer realm="mayfly"`},
-		{"Authorization", "Bearer wrong", 401, `Bearer realm="mayfly", error="invalid_token"`},
-		{"X-API-Key", "wrong", 401, `Bearer realm="mayfly", error="invalid_token"`},
-		{"X-API-Key", "broken", 503, ""},
-	} {
-		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(initialize))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set(c.header, c.value)
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		if got := w.Header().Get("WWW-Authenticate"); w.Code != c.status || got != c.challenge {
-			t.Errorf("%s: %s gets %d, %q: %s", c.header, c.value, w.Code, got, w.Body)
-		}
-	}
-}
-
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
 	`"clientInfo":{"name":"test","version":"1"}}}`
 
-// A client that never ends its sessions must not fill the memory of the service: a session takes little.
+// overHTTP is the MCP server for agents of one service, over HTTP.
+type overHTTP struct {
+	serve  func(http.ResponseWriter, *http.Request, string, *api.Client)
+	client *api.Client
+}
+
+func newOverHTTP(o apitest.Options) (overHTTP, *apitest.Server) {
+	service := apitest.New(o)
+	return overHTTP{mcp.Handler(mcp.Options{}), service.Client(api.Options{})}, service
+}
+
+// post sends a message in a session of a key.
+func (h overHTTP) post(ctx context.Context, key, session, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	w := httptest.NewRecorder()
+	h.serve(w, r, key, h.client)
+	return w
+}
+
+// begin begins a session of a key and returns its ID.
+func (h overHTTP) begin(key string) string {
+	return h.post(context.Background(), key, "", initialize).Header().Get("Mcp-Session-Id")
+}
+
+func (h overHTTP) lives(key, session string) bool {
+	return h.post(context.Background(), key, session, `{"jsonrpc":"2.0","id":2,"method":"ping"}`).Code == http.StatusOK
+}
+
+// getCode is a call for the code in an inbox.
+func getCode(inbox api.Inbox) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"get_code","arguments":{"inbox":%q,"timeout":600}}}`, inbox.ID)
+}
+
+// A key has so many sessions, of which the one idle for the longest makes room. Where there are many in all, those idle
+// for a minute do.
+func TestSessionsOverHTTPAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, service := newOverHTTP(apitest.Options{Extensions: true})
+		defer service.Close()
+		inbox, err := service.Create("ada", time.Hour)
+		must(t, err)
+		other, waiting, idle, ended, failing := h.begin("other"), h.begin("full"), h.begin("full"), h.begin("full"), h.post(t.Context(), "full", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":7}`)
+		if failing.Header().Get("Mcp-Session-Id") != "" && h.lives("full", failing.Header().Get("Mcp-Session-Id")) {
+			t.Error("a session that failed to begin lives")
+		}
+		time.Sleep(2 * time.Minute)
+		if !h.lives("other", other) || !h.lives("full", idle) || h.lives("other", idle) || h.lives("full", "another") {
+			t.Error("sessions are not those of their keys")
+		}
+		r := httptest.NewRequest(http.MethodDelete, "http://127.0.0.1/mcp", nil)
+		r.Header.Set("Mcp-Session-Id", ended)
+		h.serve(httptest.NewRecorder(), r, "full", h.client)
+		call := make(chan *httptest.ResponseRecorder)
+		go func() { call <- h.post(context.Background(), "full", waiting, getCode(inbox)) }()
+		synctest.Wait()
+
+		var last string
+		for range 248 {
+			time.Sleep(time.Millisecond)
+			last = h.begin("full")
+		}
+		if !h.lives("full", idle) {
+			t.Error("250 sessions are too many for a key")
+		}
+		time.Sleep(time.Second)
+		for range 249 {
+			last = h.begin("full")
+		}
+		if h.lives("full", idle) || !h.lives("full", last) || !h.lives("other", other) {
+			t.Error("one more did not end the one that was idle for the longest")
+		}
+		for n := range 18 {
+			for range 250 {
+				last = h.begin(fmt.Sprint("key ", n))
+			}
+		}
+		time.Sleep(2 * time.Minute)
+		for range 249 {
+			h.begin("key 18")
+		}
+		if !h.lives("key 17", last) {
+			t.Error("a session ended with less than many in all")
+		}
+		time.Sleep(time.Second)
+		h.begin("another")
+		if h.lives("other", other) || !h.lives("key 17", last) {
+			t.Error("with many sessions in all, those idle for a minute are not those that end")
+		}
+		_, err = service.Deliver(inbox.Email, codeMail("111111"))
+		must(t, err)
+		if answer := <-call; !strings.Contains(answer.Body.String(), "111111") {
+			t.Errorf("a session in use did not end its call: %d %s", answer.Code, answer.Body)
+		}
+		time.Sleep(31 * time.Minute)
+	})
+}
+
+// Where nobody waits for a mail any more, it is left to the next call.
+func TestAnAgentThatLeavesTakesNoMail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, service := newOverHTTP(apitest.Options{Extensions: true})
+		defer service.Close()
+		inbox, err := service.Create("ada", time.Hour)
+		must(t, err)
+		session := h.begin("key")
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan *httptest.ResponseRecorder)
+		go func() { left <- h.post(ctx, "key", session, getCode(inbox)) }()
+		synctest.Wait()
+		leave()
+		<-left
+		synctest.Wait()
+		_, err = service.Deliver(inbox.Email, codeMail("111111"))
+		must(t, err)
+		time.Sleep(time.Second)
+		if answer := h.post(t.Context(), "key", session, getCode(inbox)); !strings.Contains(answer.Body.String(), "111111") {
+			t.Errorf("%d %s", answer.Code, answer.Body)
+		}
+		time.Sleep(31 * time.Minute)
+	})
+}
+
+// An agent that never ends its sessions must not fill the memory of the service: a session takes little.
 func BenchmarkHTTPSession(b *testing.B) {
-	service := apitest.New(apitest.Options{})
+	h, service := newOverHTTP(apitest.Options{})
 	defer service.Close()
-	handler := mcp.Handler(func(context.Context, string) (*api.Client, error) { return service.Client(api.Options{}), nil }, mcp.Options{})
 	b.ReportAllocs()
-	for b.Loop() {
-		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(initialize))
-		r.Header.Set("X-API-Key", "key")
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		if w.Code != http.StatusOK {
-			b.Fatal(w.Code, w.Body)
+	for n := 0; b.Loop(); n++ {
+		if h.begin(fmt.Sprint(n)) == "" {
+			b.Fatal("no session")
 		}
 	}
 }

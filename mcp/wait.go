@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
-	"weak"
 
 	"github.com/dustin/go-humanize/english"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -194,92 +192,4 @@ func reportProgress(ctx context.Context, r *sdk.CallToolRequest, timeout time.Du
 		}
 	})
 	return func() { cancel(); reporting.Wait() }
-}
-
-// sessions has what each session was delivered, for as long as the session lasts. It is safe for
-// concurrent use.
-type sessions struct {
-	mu  sync.Mutex
-	all map[weak.Pointer[sdk.ServerSession]]*session
-}
-
-func newSessions() *sessions { return &sessions{all: map[weak.Pointer[sdk.ServerSession]]*session{}} }
-
-// session is what one session was delivered.
-type session struct {
-	mu        sync.Mutex
-	delivered map[string]*watch.Delivered // by the ID of the inbox
-	inboxes   []string                    // their IDs, in the order in which they were asked for first
-}
-
-// maxDelivered bounds the inboxes whose deliveries a session remembers.
-const maxDelivered = 1000
-
-func (s *sessions) of(r sdk.Request) *session {
-	running := r.GetSession().(*sdk.ServerSession)
-	key := weak.Make(running)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found := s.all[key]
-	if found == nil {
-		found = &session{delivered: map[string]*watch.Delivered{}}
-		s.all[key] = found
-		runtime.AddCleanup(running, s.end, key)
-	}
-	return found
-}
-
-func (s *sessions) end(ended weak.Pointer[sdk.ServerSession]) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, ended)
-}
-
-// inbox returns what was delivered of an inbox. The caller holds s.mu.
-func (s *session) inbox(inboxID string) *watch.Delivered {
-	delivered := s.delivered[inboxID]
-	if delivered == nil {
-		delivered = &watch.Delivered{}
-		s.delivered[inboxID] = delivered
-		if s.inboxes = append(s.inboxes, inboxID); len(s.inboxes) > maxDelivered {
-			delete(s.delivered, s.inboxes[0])
-			s.inboxes = s.inboxes[1:]
-		}
-	}
-	return delivered
-}
-
-// after says which messages of an inbox the next wait considers.
-func (s *session) after(inboxID string, q watch.Target, in waitArgs) (watch.After, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delivered := s.inbox(inboxID)
-	switch {
-	case in.Again && in.Since != "":
-		return watch.After{}, errors.New("again and since cannot be combined")
-	case in.Again:
-		return watch.Newest(1), nil
-	case in.Since == "":
-		return delivered.After(q), nil
-	}
-	at, ago, err := watch.ParseMoment(in.Since)
-	switch {
-	case err != nil:
-		return watch.After{}, errors.New("since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z")
-	case ago > 0:
-		return delivered.Ago(q, ago), nil
-	}
-	return delivered.Since(q, at), nil
-}
-
-// take records that a message is delivered, unless it was and that matters.
-func (s *session) take(inboxID string, q watch.Target, again bool, f watch.Found) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delivered := s.inbox(inboxID)
-	if again {
-		delivered.Add(q, f)
-		return true
-	}
-	return delivered.Take(q, f)
 }

@@ -16,6 +16,7 @@ import (
 	"mayfly/service/pop3"
 	"mayfly/service/postgres"
 	"mayfly/service/relay"
+	"mayfly/service/rest"
 	"mayfly/service/smtp"
 	"mayfly/service/webhook"
 )
@@ -100,9 +101,8 @@ type Config struct {
 	// Default: half of all, and with LocalOnly all.
 	MaxHTTPConnectionsPerAddress int
 
-	// MCP returns what serves /mcp on the address of the REST API of a server, and checks the key itself.
-	// Nil: there is no such path.
-	MCP func(*Server) http.Handler
+	// MCP serves /mcp on the address of the REST API. Nil: there is no such path.
+	MCP rest.MCP
 
 	// Control returns what serves /control/ on the admin socket of an embedded store, see
 	// [ControlClient], given what [Server.Key] returns. Its requests end with the server. Nil: there is no
@@ -246,7 +246,6 @@ func (c Config) pop3Options() pop3.Options {
 		MaxConnections:           max(1, c.MaxConnections/2),
 		MaxConnectionsPerAddress: c.MaxConnectionsPerAddress,
 		MaxErrors:                c.MaxErrors,
-		MaxGuesses:               c.MaxGuesses,
 		IdleTimeout:              c.IdleTimeout,
 		SessionTimeout:           c.SessionTimeout,
 		Log:                      c.Log,

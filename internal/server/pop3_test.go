@@ -50,6 +50,9 @@ func TestPOP3(t *testing.T) {
 	}
 	login("203.0.113.1", "wrong", "-ERR [AUTH]", secret, "-ERR [SYS/TEMP] Too many wrong keys")
 	login("203.0.113.2", secret, "+OK 0 messages")
+	conn, web := behind(t, s.HTTPAddr(), "203.0.113.1")
+	must(t, failure(io.WriteString(conn, "GET /v1/inboxes HTTP/1.1\r\nHost: localhost\r\nX-API-Key: "+secret+"\r\n\r\n")))
+	wantLine(t, web, "HTTP/1.1 429 ") // wrong keys count in one place
 
 	_, metrics := get(t, http.DefaultClient, "http://"+s.Addr("metrics")+"/metrics")
 	for _, want := range []string{"mayfly_pop3_logins_total 1", "mayfly_pop3_logins_refused_total 2", "mayfly_pop3_messages_total 0", "mayfly_pop3_connections "} {

@@ -149,13 +149,9 @@ func unlistened(protocol, addr string, err error) error {
 func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
-	large := limits.NewMemory(0)
-	var agents http.Handler
-	if c.MCP != nil {
-		agents = c.MCP(s)
-	}
+	large, guesses := limits.NewMemory(0), limits.NewGuesses(c.MaxGuesses, s.log, "keys")
 	api := rest.New(s.service, rest.Options{
-		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: agents, Metrics: registry, Log: s.log,
+		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
 	})
 	smtpOptions := c.smtpOptions()
 	smtpOptions.Metrics = registry
@@ -196,7 +192,7 @@ func (s *Server) newServers() (err error) {
 	}
 	if s.listeners["POP3"] != nil {
 		o := c.pop3Options()
-		o.TLS, o.Large, o.Metrics = smtpOptions.TLS, large, registry
+		o.TLS, o.Guesses, o.Large, o.Metrics = smtpOptions.TLS, guesses, large, registry
 		box := pop3.New(s.service, o)
 		s.doors = append(s.doors, door{"POP3", box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
 	}

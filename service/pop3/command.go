@@ -167,7 +167,7 @@ func (c *conn) pass(args []string) error {
 // admit checks the API key and counts a request of it.
 func (c *conn) admit() (service.Key, error) {
 	ctx := c.server.sessions.Context()
-	key, err := c.server.guesses.Authenticate(ctx, c.server.service, c.address, c.secret)
+	key, err := c.server.options.Guesses.Authenticate(ctx, c.server.service, c.address, c.secret)
 	if err == nil {
 		_, err = c.server.service.Allow(ctx, key)
 	}

@@ -52,10 +52,10 @@ type Options struct {
 	MaxConnections           int           // at a time; default 2,048
 	MaxConnectionsPerAddress int           // of an IPv4 address or IPv6 /64; default 256
 	MaxErrors                int           // bad commands and logins in a session; default 20
-	MaxGuesses               int           // wrong keys from an address in a minute; default: no limit
 	IdleTimeout              time.Duration // between two commands; default 10 min (RFC 1939, section 3)
 	SessionTimeout           time.Duration // of a whole session; default 1 h
 
+	Guesses *limits.Guesses       // of keys, which other servers count too; default: no limit
 	Large   *limits.Memory        // memory for large messages; default: 256 MiB
 	Metrics prometheus.Registerer // default: none
 	Log     *slog.Logger          // a line per session at debug, and failures; default: none
@@ -65,7 +65,6 @@ type Options struct {
 type Server struct {
 	service  Service
 	options  Options
-	guesses  *limits.Guesses // of keys
 	sessions *limits.Sessions
 
 	logins, refused, sent prometheus.Counter
@@ -88,7 +87,6 @@ func New(svc Service, o Options) *Server {
 	s := &Server{
 		service: svc,
 		options: o,
-		guesses: limits.NewGuesses(o.MaxGuesses, o.Log, "keys"),
 		sessions: limits.NewSessions(limits.SessionOptions{
 			Protocol:      "POP3",
 			Max:           o.MaxConnections,

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"mayfly/service"
+	"mayfly/service/limits"
 	"mayfly/service/rest"
 )
 
@@ -220,7 +222,7 @@ func TestTwoKeysAreNone(t *testing.T) {
 func TestGuessesOfKeys(t *testing.T) {
 	t.Parallel()
 	metrics := prometheus.NewRegistry()
-	srv := newTestServer(t, rest.Options{MaxGuesses: 3, Metrics: metrics})
+	srv := newTestServer(t, rest.Options{Guesses: limits.NewGuesses(3, slog.New(slog.DiscardHandler), "keys"), Metrics: metrics})
 	used, unused := srv.key(t, service.Dev), srv.key(t, service.Dev)
 	want := func(key string, status int) {
 		t.Helper()

@@ -128,7 +128,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	}
 	body, ok := s.answers.get(etag)
 	if !ok {
-		release, err := s.options.Large.Reserve(r.Context(), w.key.ID, cost)
+		release, err := s.reserve(w, r, summary.Size, cost)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.options.Large.Reserve(r.Context(), w.key.ID, parseCost*summary.Size)
+	release, err := s.reserve(w, r, summary.Size, parseCost*summary.Size)
 	if err != nil {
 		return err
 	}

@@ -35,16 +35,9 @@ func invalid(format string, args ...any) error {
 // readObject reads the fields of a request's body, one JSON object with known fields. An empty body stands
 // for an empty object. Names are not folded, as encoding/json does with those of a struct.
 func readObject(w http.ResponseWriter, r *http.Request, known ...string) (map[string]json.RawMessage, error) {
-	if r.ContentLength > maxBody { // the announced length suffices to refuse it
-		w.Header().Set("Connection", "close")
-		return nil, invalid("The body is larger than %d bytes", maxBody)
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := readBody(w, r)
 	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return nil, invalid("The body is larger than %d bytes", maxBody)
-		}
-		return nil, invalid("The body could not be read")
+		return nil, err
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil
@@ -64,6 +57,22 @@ func readObject(w http.ResponseWriter, r *http.Request, known ...string) (map[st
 		}
 	}
 	return fields, nil
+}
+
+// readBody reads a request's body. An error is meant for the client.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > maxBody { // the announced length suffices to refuse it
+		w.Header().Set("Connection", "close")
+		return nil, invalid("The body is larger than %d bytes", maxBody)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, invalid("The body is larger than %d bytes", maxBody)
+	}
+	if err != nil {
+		return nil, invalid("The body could not be read")
+	}
+	return body, nil
 }
 
 // textField returns a field, or "" if there is none.
@@ -186,6 +195,9 @@ type methods map[string]handler
 
 func (s *Server) newRoutes() *http.ServeMux {
 	mux := http.NewServeMux()
+	if s.options.MCP != nil {
+		mux.HandleFunc(mcpPath, s.dispatch(methods{"GET": s.serveMCP, "POST": s.serveMCP, "DELETE": s.serveMCP}))
+	}
 	for path, m := range map[string]methods{
 		"/v1/inboxes":                                                     {"GET": s.listInboxes, "POST": s.createInbox},
 		"/v1/inboxes/{inbox}":                                             {"GET": s.getInbox, "DELETE": s.deleteInbox, "PATCH": s.extendInbox},

@@ -1,6 +1,6 @@
 // Package rest serves the REST API that assets/openapi.yaml describes.
 //
-// A request to a path under /v1 is checked in this order: its key (401), the key's plan (403), its
+// A request to /mcp, or to a path under /v1, is checked in this order: its key (401), the key's plan (403), its
 // rate limit (429), the path (404), the method (405), and only then what it asks for. Without a
 // valid key nothing can be learned, and an inbox of another key cannot be told from one that does
 // not exist, neither by the answer nor by the time it takes.
@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -27,6 +26,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/time/rate"
@@ -63,14 +63,15 @@ type Options struct {
 	MaxWait            time.Duration // of a long poll; default 60 s
 	MaxLongPolls       int           // that wait, others are answered at once; default 20,000
 	MaxLongPollsPerKey int           // the same for each key; default 1,000
-	MaxGuesses         int           // wrong keys from an address in a minute; default: no limit
+
+	Guesses *limits.Guesses // of keys, which other servers count too; default: no limit
 
 	// Large is the memory for large messages in all requests, which other servers may use too. Default:
 	// 256 MiB.
 	Large *limits.Memory
 
 	Relay   Relay                 // releases messages; default: they are not released
-	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
+	MCP     MCP                   // serves /mcp; default: no such path
 	Metrics prometheus.Registerer // default: none
 
 	// Log gets a line per request at debug, and failures; never a key or a body. Default: none.
@@ -92,7 +93,6 @@ type Server struct {
 	routes  *http.ServeMux
 	http    *http.Server
 	metrics *metrics
-	guesses *limits.Guesses // of keys
 
 	unavailable rate.Sometimes // limits how often an unavailable or damaged store is logged
 
@@ -119,7 +119,6 @@ func New(svc Service, o Options) *Server {
 		service:     svc,
 		options:     o,
 		log:         o.Log,
-		guesses:     limits.NewGuesses(o.MaxGuesses, o.Log, "keys"),
 		unavailable: rate.Sometimes{Interval: time.Minute},
 		polls:       limits.NewCount[string](o.MaxLongPolls, o.MaxLongPollsPerKey),
 	}
@@ -186,7 +185,7 @@ var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	w := &response{ResponseWriter: rw}
+	w := &response{ResponseWriter: rw, jsonRPC: r.URL.Path == mcpPath}
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
 	if len(r.TransferEncoding) > 0 {
@@ -205,11 +204,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.sendError(http.StatusForbidden, "This service answers only requests to localhost from this machine")
 		return
 	}
-	if r.URL.Path == "/mcp" && s.options.MCP != nil {
-		s.serveMCP(w, r)
-		return
-	}
-	if isAPI(r.URL.Path) {
+	if s.needsKey(r.URL.Path) {
 		if err := s.admit(w, r); err != nil {
 			s.fail(w, r, err)
 			return
@@ -223,38 +218,8 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	s.routes.ServeHTTP(w, r)
 }
 
-func isAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
-
-// maxMCPBody is the size limit of a message of an MCP client, in bytes.
-const maxMCPBody = 1 << 20
-
-// serveMCP passes a request on to the MCP server. Its answers can be streams, which have no time
-// limit but end with Shutdown, or when the client stops reading.
-func (s *Server) serveMCP(w *response, r *http.Request) {
-	if r.Body == http.NoBody {
-		w.clearReadDeadline()
-	}
-	defer w.setDeadline() // for the end of a stream, whose last event may be long ago
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(s.draining, cancel)()
-	r.Body = bodyRead{http.MaxBytesReader(w, r.Body, maxMCPBody), w.clearReadDeadline}
-	s.options.MCP.ServeHTTP(w, r.WithContext(ctx))
-}
-
-// bodyRead is a body that calls done once all of it was read.
-type bodyRead struct {
-	io.ReadCloser
-	done func()
-}
-
-// Read implements io.Reader.
-func (b bodyRead) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF {
-		b.done()
-	}
-	return n, err
+func (s *Server) needsKey(path string) bool {
+	return path == "/v1" || strings.HasPrefix(path, "/v1/") || path == mcpPath && s.options.MCP != nil
 }
 
 // admit authenticates the request and counts it against the key's rate limit.
@@ -263,22 +228,21 @@ func (s *Server) admit(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	w.key = key
+	if t := agentOf(r); t != nil && !t.counts() {
+		return nil
+	}
 	w.quota, err = s.service.Allow(r.Context(), key)
 	w.setQuota(w.quota)
-	if err != nil {
-		return err
-	}
-	w.key = key
-	return nil
+	return err
 }
 
 func (s *Server) authenticate(r *http.Request) (service.Key, error) {
-	// Several fields make one value (RFC 9110, section 5.3), which is no key.
-	secret := strings.Join(r.Header["X-Api-Key"], ", ")
-	if s.guesses == nil || secret == "" {
+	secret := secretOf(r)
+	if secret == "" {
 		return s.service.Authenticate(r.Context(), secret)
 	}
-	key, err := s.guesses.Authenticate(r.Context(), s.service, limits.ParsePrefix(r.RemoteAddr), secret)
+	key, err := s.options.Guesses.Authenticate(r.Context(), s.service, limits.ParsePrefix(r.RemoteAddr), secret)
 	if err == limits.ErrGuesses {
 		s.metrics.guesses.Inc()
 	}
@@ -296,7 +260,11 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 		case service.Invalid, service.Taken:
 			status, message = http.StatusBadRequest, e.Message
 		case service.Unauthorized:
-			w.Header().Set("Www-Authenticate", `ApiKey realm="mayfly"`)
+			scheme := "ApiKey"
+			if w.jsonRPC {
+				scheme = "Bearer"
+			}
+			w.Header().Set("Www-Authenticate", scheme+` realm="mayfly"`)
 			status, message = http.StatusUnauthorized, e.Message
 		case service.Forbidden:
 			status, message = http.StatusForbidden, e.Message
@@ -305,6 +273,9 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 		case service.RateLimited:
 			w.retryAfter(e.RetryAfter)
 			status, message = http.StatusTooManyRequests, e.Message
+			if w.jsonRPC { // agents see the text alone
+				message += "; wait " + english.Plural(max(1, seconds(e.RetryAfter)), "second", "") + " before the next call"
+			}
 		case service.Undelivered:
 			status, message = http.StatusBadGateway, e.Message
 		case service.Full, service.Unavailable:

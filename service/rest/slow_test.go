@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mayfly/api"
 	"mayfly/service"
 	"mayfly/service/limits"
 	"mayfly/service/rest"
@@ -356,12 +357,7 @@ func TestAnswersWithoutBodiesAreNotAwaited(t *testing.T) {
 // Who sends no body to /mcp is cut off like everywhere, though streams have no time limit.
 func TestSlowBodyOfMCP(t *testing.T) {
 	t.Parallel()
-	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no key", http.StatusUnauthorized) })
-	read := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.ReadAll(r.Body); err != nil {
-			http.Error(w, "no body", http.StatusBadRequest)
-			return
-		}
+	stream := func(w http.ResponseWriter, r *http.Request, _ string, _ *api.Client) {
 		for range 3 {
 			select {
 			case <-time.After(time.Minute):
@@ -372,15 +368,15 @@ func TestSlowBodyOfMCP(t *testing.T) {
 			http.NewResponseController(w).Flush()
 		}
 		time.Sleep(time.Minute)
-	})
-	for name, h := range map[string]http.Handler{"refused": refuse, "read": read} {
+	}
+	for name, field := range map[string]string{"refused": "", "read": "X-API-Key: any\r\n"} {
 		t.Run(name, func(t *testing.T) {
-			slowly(t, inMemory{}, rest.Options{MCP: h}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
+			slowly(t, inMemory{}, rest.Options{MCP: stream}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
 				c := dial()
 				defer c.Close()
 				start := time.Now()
 				c.SetReadDeadline(start.Add(time.Hour))
-				fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx")
+				fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\n"+field+"Content-Length: 2\r\n\r\nx")
 				if _, err := io.ReadAll(c); err != nil || time.Since(start) > time.Minute {
 					t.Errorf("after %v: %v", time.Since(start), err)
 				}
@@ -388,10 +384,10 @@ func TestSlowBodyOfMCP(t *testing.T) {
 		})
 	}
 	t.Run("stream", func(t *testing.T) {
-		slowly(t, inMemory{}, rest.Options{MCP: read}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
+		slowly(t, inMemory{}, rest.Options{MCP: stream}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
 			c := dial()
 			defer c.Close()
-			fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nxx")
+			fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nContent-Length: 2\r\n\r\nxx")
 			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 			must(t, err)
 			if got, err := io.ReadAll(resp.Body); err != nil || string(got) != strings.Repeat("event\n", 3) {
@@ -400,10 +396,10 @@ func TestSlowBodyOfMCP(t *testing.T) {
 		})
 	})
 	t.Run("unread stream", func(t *testing.T) {
-		slowly(t, inMemory{}, rest.Options{MCP: read}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
+		slowly(t, inMemory{}, rest.Options{MCP: stream}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
 			c := dial()
 			defer c.Close()
-			fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nxx")
+			fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nContent-Length: 2\r\n\r\nxx")
 			time.Sleep(10 * time.Minute)
 			if got, _ := io.ReadAll(c); len(got) > 0 {
 				t.Errorf("the stream waited for its reader: %q", got)

@@ -1,0 +1,201 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mayfly/api/watch"
+)
+
+// Bounds of the sessions over HTTP, of which each takes 20 kB.
+const (
+	maxSessions    = 250              // of a key
+	sessionTimeout = 30 * time.Minute // without a call, ends a session
+	manySessions   = 5000             // of all keys: from here on, the next ends a session
+	busyTimeout    = time.Minute
+)
+
+// sessions are those that run, by the ID of their key, which is "" over standard input and output. It is
+// safe for concurrent use.
+type sessions struct {
+	mu    sync.Mutex
+	byKey map[string][]*session
+}
+
+// session is one session, and what it was delivered.
+type session struct {
+	running *sdk.ServerSession
+	calls   int       // that it carries out now, over HTTP
+	used    time.Time // when the last of them began or ended
+
+	mu        sync.Mutex
+	delivered map[string]*watch.Delivered // by the ID of the inbox
+	inboxes   []string                    // their IDs, in the order in which they were asked for first
+}
+
+// of returns the session of a request.
+func (s *sessions) of(r sdk.Request) *session {
+	keyID, running := postOf(r).keyID, r.GetSession().(*sdk.ServerSession)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.byKey[keyID] {
+		if o.running == running {
+			return o
+		}
+	}
+	added := &session{running: running, used: time.Now(), delivered: map[string]*watch.Delivered{}}
+	s.byKey[keyID] = append(s.byKey[keyID], added)
+	return added
+}
+
+// enter begins a call in a session of a key, and returns nil if the key has none with the ID.
+func (s *sessions) enter(keyID, id string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.byKey[keyID] {
+		if o.running.ID() == id {
+			o.calls++
+			o.used = time.Now()
+			return o
+		}
+	}
+	return nil
+}
+
+// leave ends a call.
+func (s *sessions) leave(o *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o.calls--
+	o.used = time.Now()
+}
+
+// remove forgets a session that has ended.
+func (s *sessions) remove(keyID, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byKey[keyID] = slices.DeleteFunc(s.byKey[keyID], func(o *session) bool { return o.running.ID() == id })
+}
+
+// makeRoom ends the sessions without a call for too long and, if a key has as many as it may, the one of
+// them without a call for the longest. It reports whether the key may have one more.
+func (s *sessions) makeRoom(keyID string) bool {
+	s.mu.Lock()
+	total, timeout := 0, sessionTimeout
+	for _, all := range s.byKey {
+		total += len(all)
+	}
+	if total >= manySessions {
+		timeout = busyTimeout
+	}
+	var oldest *session
+	for _, o := range s.byKey[keyID] {
+		if o.calls == 0 && (oldest == nil || o.used.Before(oldest.used)) {
+			oldest = o
+		}
+	}
+	full := len(s.byKey[keyID]) >= maxSessions
+	var ended []*sdk.ServerSession
+	for id, all := range s.byKey {
+		s.byKey[id] = slices.DeleteFunc(all, func(o *session) bool {
+			ends := full && o == oldest || o.calls == 0 && time.Since(o.used) >= timeout
+			if ends {
+				ended = append(ended, o.running)
+			}
+			return ends
+		})
+		if len(s.byKey[id]) == 0 {
+			delete(s.byKey, id)
+		}
+	}
+	s.mu.Unlock()
+	for _, o := range ended {
+		_ = o.Close() // nobody is there who could read an error
+	}
+	return !full || oldest != nil
+}
+
+var errSessions = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "all sessions that this API key may have are in use; try again later"}
+
+// bounded makes room for sessions over HTTP, and ends a call when nobody waits for its answer any more.
+func (t *tools) bounded(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		p := postOf(r)
+		switch {
+		case p.client == nil: // not over HTTP
+		case method == "initialize":
+			if !t.sessions.makeRoom(p.keyID) {
+				return nil, errSessions
+			}
+			t.sessions.of(r)
+		default:
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(p.ctx, cancel)()
+		}
+		result, err := next(ctx, method, r)
+		if err != nil && method == "initialize" {
+			t.sessions.remove(p.keyID, r.GetSession().ID())
+		}
+		return result, err
+	}
+}
+
+// maxDelivered bounds the inboxes whose deliveries a session remembers.
+const maxDelivered = 1000
+
+// inbox returns what was delivered of an inbox. The caller holds s.mu.
+func (s *session) inbox(inboxID string) *watch.Delivered {
+	delivered := s.delivered[inboxID]
+	if delivered == nil {
+		delivered = &watch.Delivered{}
+		s.delivered[inboxID] = delivered
+		if s.inboxes = append(s.inboxes, inboxID); len(s.inboxes) > maxDelivered {
+			delete(s.delivered, s.inboxes[0])
+			s.inboxes = s.inboxes[1:]
+		}
+	}
+	return delivered
+}
+
+// after says which messages of an inbox the next wait considers.
+func (s *session) after(inboxID string, q watch.Target, in waitArgs) (watch.After, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delivered := s.inbox(inboxID)
+	switch {
+	case in.Again && in.Since != "":
+		return watch.After{}, errors.New("again and since cannot be combined")
+	case in.Again:
+		return watch.Newest(1), nil
+	case in.Since == "":
+		return delivered.After(q), nil
+	}
+	at, ago, err := watch.ParseMoment(in.Since)
+	switch {
+	case err != nil:
+		return watch.After{}, errors.New("since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z")
+	case ago > 0:
+		return delivered.Ago(q, ago), nil
+	}
+	return delivered.Since(q, at), nil
+}
+
+// take records that a message is delivered, unless it was and that matters.
+func (s *session) take(inboxID string, q watch.Target, again bool, f watch.Found) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delivered := s.inbox(inboxID)
+	if again {
+		delivered.Add(q, f)
+		return true
+	}
+	return delivered.Take(q, f)
+}
