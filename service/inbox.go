@@ -133,11 +133,11 @@ func (s *Service) ExtendInbox(ctx context.Context, k Key, id string, ttl time.Du
 	}
 	now := s.now()
 	in, err := s.store.ExtendInbox(ctx, k.ID, id, now, now.Add(ttl))
-	return in, s.changed(k, id, err, errNoInbox())
+	return in, s.changed(id, err, errNoInbox())
 }
 
 // changed wakes those who wait for an inbox after a change to it, or returns why that was not made.
-func (s *Service) changed(k Key, inboxID string, err, notFound error) error {
+func (s *Service) changed(inboxID string, err, notFound error) error {
 	if ErrorCode(err) == NotFound {
 		return notFound
 	}
@@ -202,7 +202,7 @@ func (s *Service) DeleteInbox(ctx context.Context, k Key, id string) error {
 	if _, err := s.Inbox(ctx, k, id); err != nil {
 		return err
 	}
-	return s.changed(k, id, s.store.DeleteInbox(ctx, k.ID, id), errNoInbox())
+	return s.changed(id, s.store.DeleteInbox(ctx, k.ID, id), errNoInbox())
 }
 
 const (

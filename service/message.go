@@ -105,14 +105,15 @@ func find[M any](ctx context.Context, s *Service, k Key, inboxID, messageID stri
 // DeleteMessages removes a message from an inbox of the key, or all of them with the ID "", or returns
 // NotFound.
 func (s *Service) DeleteMessages(ctx context.Context, k Key, inboxID, messageID string) error {
-	if _, err := s.Inbox(ctx, k, inboxID); err != nil {
+	in, err := s.Inbox(ctx, k, inboxID)
+	if err != nil {
 		return err
 	}
 	notFound := errNoMessage()
 	if messageID == "" {
 		notFound = errNoInbox()
 	}
-	return s.changed(k, inboxID, s.store.DeleteMessages(ctx, k.ID, inboxID, messageID), notFound)
+	return s.changed(inboxID, s.store.DeleteMessages(ctx, in, messageID), notFound)
 }
 
 func errNoMessage() error { return Errorf(NotFound, "No such message") }

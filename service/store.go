@@ -58,9 +58,9 @@ type Store interface {
 	// Messages returns up to limit summaries of messages whose sequence number in the inbox is below
 	// before, newest first. Limit 0 is no limit. An inbox that is gone has none.
 	Messages(ctx context.Context, in Inbox, before uint64, limit int) ([]Summary, error)
-	// DeleteMessages removes the message with an ID from an inbox of the key, or all with "", or
-	// returns NotFound. Sequence numbers are not used again, nor is the day's count reduced.
-	DeleteMessages(ctx context.Context, keyID, inboxID, messageID string) error
+	// DeleteMessages removes the message with an ID from an inbox, or all with "", or returns NotFound.
+	// Sequence numbers are not used again, nor is the day's count reduced.
+	DeleteMessages(ctx context.Context, in Inbox, messageID string) error
 	// Summary returns the summary of the message with a sequence number, or NotFound. The caller compares
 	// the ID.
 	Summary(ctx context.Context, in Inbox, seq uint64) (Summary, error)

@@ -83,7 +83,7 @@ func writeSome(s *Store, out io.Writer) error {
 			return err
 		}
 		fmt.Fprintln(out, "removing", name, all[0].Subject)
-		if err := s.DeleteMessages(ctx, in.KeyID, in.ID, all[0].ID); err != nil {
+		if err := s.DeleteMessages(ctx, in, all[0].ID); err != nil {
 			return err
 		}
 		fmt.Fprintln(out, "removed", name)

@@ -77,9 +77,9 @@ func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) 
 }
 
 // DeleteMessages implements service.Store.
-func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID string) error {
+func (s *Store) DeleteMessages(ctx context.Context, of service.Inbox, messageID string) error {
 	return s.commit(ctx, 0, func(g *group) error {
-		in, err := g.inbox(inboxOf{keyID, inboxID})
+		in, err := g.inbox(inboxOf{of.KeyID, of.ID})
 		if err != nil {
 			return err
 		}
@@ -89,11 +89,11 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 		if messageID == "" {
 			g.deleteMessages(in.Inbox)
 			in.Messages = 0
-			g.removed[inboxID] = true
+			g.removed[in.ID] = true
 		} else {
 			seq, _ := service.MessageSeq(messageID)
 			m, err := s.message(in.Inbox, seq)
-			if err == nil && (m.ID != messageID || g.removed[inboxID] || g.removed[messageID]) {
+			if err == nil && (m.ID != messageID || g.removed[in.ID] || g.removed[messageID]) {
 				err = service.ErrNotFound
 			}
 			if err != nil {

@@ -298,7 +298,7 @@ func TestLockedKeyDelaysNoOthers(t *testing.T) {
 			case 1:
 				return failure(s.ExtendInbox(ctx, in.KeyID, in.ID, day, day.Add(time.Hour)))
 			case 2:
-				return s.DeleteMessages(ctx, in.KeyID, in.ID, "")
+				return s.DeleteMessages(ctx, in, "")
 			}
 			return deliver(ctx, s, in, "x")
 		}

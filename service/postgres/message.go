@@ -107,7 +107,7 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 }
 
 // DeleteMessages implements service.Store.
-func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID string) error {
+func (s *Store) DeleteMessages(ctx context.Context, in service.Inbox, messageID string) error {
 	seq, ok := service.MessageSeq(messageID)
 	first := int64(min(seq, math.MaxInt64))
 	last := first
@@ -116,15 +116,11 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 	} else if !ok || !isName(messageID) {
 		return service.ErrNotFound
 	}
-	in, err := s.Inbox(ctx, keyID, inboxID)
+	v, err := s.serverOf(ctx, in.KeyID)
 	if err != nil {
 		return err
 	}
-	v, err := s.serverOf(ctx, keyID)
-	if err != nil {
-		return err
-	}
-	end, err := s.turn(ctx, keyID)
+	end, err := s.turn(ctx, in.KeyID)
 	if err != nil {
 		return err
 	}
@@ -137,17 +133,17 @@ func (s *Store) DeleteMessages(ctx context.Context, keyID, inboxID, messageID st
 			}
 			return done.RowsAffected()
 		}
-		change(lockOwners+" = $1", keyID)
+		change(lockOwners+" = $1", in.KeyID)
 		n := change("DELETE FROM "+slotOf(in).table()+" WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4 AND (id = $5 OR $5 = '')",
-			keyID, inboxID, first, last, messageID)
-		found := change("UPDATE inboxes SET messages = messages - $3, version = $4 WHERE key_id = $1 AND id = $2", keyID, inboxID, n, newVersion())
+			in.KeyID, in.ID, first, last, messageID)
+		found := change("UPDATE inboxes SET messages = messages - $3, version = $4 WHERE key_id = $1 AND id = $2", in.KeyID, in.ID, n, newVersion())
 		if err == nil && (found == 0 || n == 0 && messageID != "") {
 			err = service.ErrNotFound // and nothing is deleted
 		}
 		return err
 	})
 	if err == nil {
-		s.announcer.announce(inboxID)
+		s.announcer.announce(in.ID)
 	}
 	return err
 }

@@ -360,9 +360,9 @@ func exercise(t *testing.T, s *Store, done func(what string)) {
 			return err
 		})},
 		{"deleting a message", one(func(in service.Inbox) error {
-			return s.DeleteMessages(ctx, in.KeyID, in.ID, messages(t, s, in)[0].ID)
+			return s.DeleteMessages(ctx, in, messages(t, s, in)[0].ID)
 		})},
-		{"emptying an inbox", one(func(in service.Inbox) error { return s.DeleteMessages(ctx, in.KeyID, in.ID, "") })},
+		{"emptying an inbox", one(func(in service.Inbox) error { return s.DeleteMessages(ctx, in, "") })},
 		{"extending an inbox", one(func(in service.Inbox) error {
 			return failure(s.ExtendInbox(ctx, in.KeyID, in.ID, day, day.Add(2*time.Hour)))
 		})},

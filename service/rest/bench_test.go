@@ -10,9 +10,13 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
 	"mayfly/service/rest"
@@ -180,6 +184,76 @@ func BenchmarkLongPolls(b *testing.B) {
 func startPoll(b *testing.B, c net.Conn, host, key, path, etag string) {
 	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nIf-None-Match: %s\r\nPrefer: wait=60\r\n\r\n", path, host, key, etag)
 	must(b, err)
+}
+
+// BenchmarkPageOfInboxes reads pages of the list of 100,000 inboxes, all over it, while nothing happens and while
+// mail arrives in all of them.
+func BenchmarkPageOfInboxes(b *testing.B) {
+	const n = 100_000
+	srv := newTestServerFor(b, rest.Options{Log: slog.New(slog.DiscardHandler)}, func(s *service.Service) rest.Service { return unlimited{s} })
+	secret, key, err := srv.service.CreateKey(b.Context(), "", service.Enterprise)
+	must(b, err)
+	var creating errgroup.Group
+	for range 16 {
+		creating.Go(func() (err error) {
+			for i := 0; err == nil && i < n/16; i++ {
+				_, err = srv.service.CreateInbox(b.Context(), key, service.NewInbox{})
+			}
+			return err
+		})
+	}
+	must(b, creating.Wait())
+	var pages []string
+	var all []service.Inbox
+	for len(all) < n {
+		p := service.Page{}
+		query := ""
+		if len(all) > 0 {
+			p.After = all[len(all)-1].ID
+			query = "?after=" + p.After
+		}
+		list, err := srv.service.Inboxes(b.Context(), key, p)
+		must(b, err)
+		all, pages = append(all, list.Inboxes...), append(pages, "/v1/inboxes"+query)
+	}
+	read := func(b *testing.B) {
+		var times []time.Duration
+		for i := 0; b.Loop(); i++ {
+			start := time.Now()
+			r, err := http.NewRequestWithContext(b.Context(), "GET", srv.base+pages[i*37%len(pages)], nil)
+			must(b, err)
+			r.Header.Set("X-API-Key", secret)
+			answer, err := http.DefaultClient.Do(r)
+			must(b, err)
+			must(b, failure(io.Copy(io.Discard, answer.Body)))
+			must(b, answer.Body.Close())
+			times = append(times, time.Since(start))
+		}
+		slices.Sort(times)
+		b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+	}
+	b.Run("quiet", read)
+	b.Run("mail", func(b *testing.B) {
+		var delivering errgroup.Group
+		var stop atomic.Bool
+		var sent atomic.Int64
+		for w := range 8 {
+			delivering.Go(func() (err error) {
+				for i := w; err == nil && !stop.Load(); i += 8 {
+					to := service.Recipient{}
+					if to, err = srv.service.Recipient(b.Context(), all[i*7919%n].Address); err == nil {
+						err = srv.service.Deliver(b.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte(sampleMail)})
+					}
+					sent.Add(1)
+				}
+				return nil // the day's messages may be used up
+			})
+		}
+		read(b)
+		stop.Store(true)
+		must(b, delivering.Wait())
+		b.ReportMetric(float64(sent.Load())/b.Elapsed().Seconds(), "mails/s")
+	})
 }
 
 // memory returns how many bytes the process uses once the garbage is collected.

@@ -145,13 +145,13 @@ func (m *modelStore) deleteMessages(t *testing.T) {
 	}
 	if all := list(t, m, in.Inbox); m.rand.IntN(4) > 0 && len(all) > 0 {
 		id := all[m.rand.IntN(len(all))].ID
-		must(t, m.DeleteMessages(t.Context(), in.KeyID, in.ID, id))
-		wantCode(t, m.DeleteMessages(t.Context(), in.KeyID, in.ID, id), service.NotFound)
+		must(t, m.DeleteMessages(t.Context(), in.Inbox, id))
+		wantCode(t, m.DeleteMessages(t.Context(), in.Inbox, id), service.NotFound)
 		seq, _ := service.MessageSeq(id)
 		in.raw[seq-1] = ""
 		return
 	}
-	must(t, m.DeleteMessages(t.Context(), in.KeyID, in.ID, ""))
+	must(t, m.DeleteMessages(t.Context(), in.Inbox, ""))
 	clear(in.raw)
 }
 

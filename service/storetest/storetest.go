@@ -704,7 +704,7 @@ func versions(t *testing.T, s Store) {
 		check(fmt.Sprintf("message %d", i), true)
 	}
 	for i, id := range []string{list(t, s, in)[3].ID, list(t, s, in)[0].ID, ""} {
-		must(t, s.DeleteMessages(ctx, "key_a", in.ID, id))
+		must(t, s.DeleteMessages(ctx, in, id))
 		check(fmt.Sprintf("deletion %d", i), true)
 	}
 	must(t, failure(s.ExtendInbox(ctx, "key_a", in.ID, epoch, epoch.Add(2*time.Hour))))
@@ -749,13 +749,15 @@ func messagesDeleted(t *testing.T, s Store) {
 	}
 	all := list(t, s, in)
 	for _, id := range []string{"msg_none", "\x00", all[0].ID + "x", list(t, s, keep)[0].ID, service.NewMessageID(1), service.NewMessageID(1 << 62)} {
-		wantCode(t, s.DeleteMessages(ctx, "key_a", in.ID, id), service.NotFound)
+		wantCode(t, s.DeleteMessages(ctx, in, id), service.NotFound)
 	}
 	for _, id := range []string{"", all[0].ID} {
-		wantCode(t, s.DeleteMessages(ctx, "key_b", in.ID, id), service.NotFound)
-		wantCode(t, s.DeleteMessages(ctx, "key_a", "inbox_none", id), service.NotFound)
+		foreign, none := in, in
+		foreign.KeyID, none.ID = "key_b", "inbox_none"
+		wantCode(t, s.DeleteMessages(ctx, foreign, id), service.NotFound)
+		wantCode(t, s.DeleteMessages(ctx, none, id), service.NotFound)
 	}
-	if n := together(t, 8, service.NotFound, func(i int) error { return s.DeleteMessages(ctx, "key_a", in.ID, all[i%2].ID) }); n != 2 {
+	if n := together(t, 8, service.NotFound, func(i int) error { return s.DeleteMessages(ctx, in, all[i%2].ID) }); n != 2 {
 		t.Errorf("2 messages were deleted %d times", n)
 	}
 	if got := list(t, s, in); !slices.Equal(got, all[2:]) {
@@ -764,7 +766,7 @@ func messagesDeleted(t *testing.T, s Store) {
 	// What arrives later is newer than what was deleted, and stays.
 	together(t, 8, "", func(i int) error {
 		if i%2 == 0 {
-			return s.DeleteMessages(ctx, "key_a", in.ID, "")
+			return s.DeleteMessages(ctx, in, "")
 		}
 		return nil
 	})
@@ -783,7 +785,7 @@ func messagesDeleted(t *testing.T, s Store) {
 		t.Errorf("%d messages today, want 81", emails)
 	}
 	must(t, s.DeleteInbox(ctx, "key_a", in.ID))
-	wantCode(t, s.DeleteMessages(ctx, "key_a", in.ID, ""), service.NotFound)
+	wantCode(t, s.DeleteMessages(ctx, in, ""), service.NotFound)
 }
 
 // extension checks that what is swept, for days, is what has expired, wherever it was kept.
