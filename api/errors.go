@@ -211,7 +211,6 @@ func inWords(err error) string {
 	var dns *net.DNSError
 	var notTLS tls.RecordHeaderError
 	var timeout net.Error
-	var dial *net.OpError
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return "there is no host " + dns.Name
@@ -229,8 +228,6 @@ func inWords(err error) string {
 		return "it does not speak HTTP; is the port right?"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return errSilent.Error()
-	case errors.As(err, &dial) && dial.Op == "dial" && dial.Net == "": // not by the network, but by [Options].Transport
-		return dial.Err.Error()
 	}
 	return certificateInWords(err)
 }

@@ -15,12 +15,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -212,8 +210,7 @@ type State struct {
 	HTTPTaken string `json:"http_taken,omitempty"`
 	SMTPTaken string `json:"smtp_taken,omitempty"`
 
-	// Ending means that it may have left its ports, and Stopped that [Stop] ends it.
-	Ending  bool `json:"ending,omitempty"`
+	// Stopped is set in what it says last, to those that are attached when [Stop] ends it.
 	Stopped bool `json:"stopped,omitempty"`
 }
 
@@ -232,14 +229,15 @@ func taken(port string) string {
 }
 
 // Session is an attachment to the local service, which does not end by itself while there is one. As an
-// [http.RoundTripper] it sends requests to this service, with its key, and to nothing else that has its port.
+// [http.RoundTripper] it makes requests of the REST API over the socket, to which another user cannot listen as
+// to a port.
 type Session struct {
-	State     // as it was at the start
-	options   Options
-	transport *http.Transport
-	detach    context.CancelFunc
-	done      chan struct{}
-	err       error // why the service ended
+	State   // as it was at the start
+	options Options
+	client  *http.Client
+	detach  context.CancelFunc
+	done    chan struct{}
+	err     error // why the service ended
 }
 
 // Done is closed when the service has ended, or the session is closed.
@@ -256,35 +254,18 @@ func (s *Session) Now(ctx context.Context) (State, error) { return s.options.ask
 func (s *Session) Close() {
 	s.detach()
 	<-s.done
-	s.transport.CloseIdleConnections()
 }
 
-// RoundTrip implements [http.RoundTripper].
+// RoundTrip implements [http.RoundTripper]. The key is that of the session, whatever the request has.
 func (s *Session) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case <-s.done:
+		return nil, ErrNotRunning // the next service has another key
+	default:
+	}
 	r = r.Clone(r.Context())
-	r.URL.Host = strings.TrimPrefix(s.BaseURL, "http://")
 	r.Header.Set("X-API-Key", s.Key)
-	return s.transport.RoundTrip(r)
-}
-
-// dial connects to the REST API. When the service answers on its socket after that, it had the port:
-// nobody else can have accepted the connection.
-func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
-	c, err := new(net.Dialer).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	now, err := s.Now(ctx)
-	if err == nil && now.Key == s.Key && !now.Ending {
-		return c, nil
-	}
-	if ctx.Err() == nil {
-		err = fmt.Errorf("something else answers at %s: `mayfly up` starts the local service", address)
-	}
-	_ = c.Close() // nothing was sent
-	return nil, &net.OpError{Op: "dial", Err: err}
+	return s.client.Transport.RoundTrip(r)
 }
 
 // attach makes the request that is open as long as the session. Its answer is the state, and once
@@ -297,8 +278,7 @@ func (o Options) attach(ctx context.Context, request string) (*Session, error) {
 		detach()
 		return nil, err
 	}
-	s := &Session{options: o, detach: detach, done: make(chan struct{})}
-	s.transport = &http.Transport{DialContext: s.dial, MaxIdleConnsPerHost: 32}
+	s := &Session{options: o, client: server.ControlClient(o.storeDir()), detach: detach, done: make(chan struct{})}
 	states := json.NewDecoder(answer)
 	if states.Decode(&s.State) != nil {
 		detach()
@@ -306,6 +286,7 @@ func (o Options) attach(ctx context.Context, request string) (*Session, error) {
 	}
 	go func() {
 		defer close(s.done)
+		defer s.client.CloseIdleConnections() // for which the service would wait
 		defer answer.Close()
 		var last State
 		if states.Decode(&last) == nil && last.Stopped {

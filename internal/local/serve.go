@@ -358,7 +358,7 @@ func (l *lifetime) stop() {
 
 func (l *lifetime) end(reason string) {
 	if l.reason == "" {
-		l.reason, l.state.Ending = reason, true
+		l.reason = reason
 		l.timer.Stop()
 		close(l.ended)
 	}

@@ -44,8 +44,8 @@ type adminSocket struct {
 }
 
 // listenAdmin opens the socket of a store that this process owns, and replaces one that a previous
-// owner left behind. It passes on to control what is not for admin.
-func listenAdmin(store string, admin *Admin, control http.Handler, log *slog.Logger) (*adminSocket, error) {
+// owner left behind. With control, it serves that and the REST API, too.
+func listenAdmin(store string, admin *Admin, control, rest http.Handler, log *slog.Logger) (*adminSocket, error) {
 	stopping, stop := context.WithCancel(context.Background())
 	a := &adminSocket{stop: stop}
 	path, err := a.makeFolder(store)
@@ -60,7 +60,7 @@ func listenAdmin(store string, admin *Admin, control http.Handler, log *slog.Log
 		return nil, fmt.Errorf("opening the admin socket: %w", err)
 	}
 	a.http = &http.Server{
-		Handler:           adminHandler(stopping, admin, control),
+		Handler:           adminHandler(stopping, admin, control, rest),
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    4 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -135,8 +135,8 @@ type adminError struct {
 }
 
 // adminHandler serves the operations of an Admin with JSON, by 200 and the result or 400 and an
-// adminError, and control below /control/ if it is not nil.
-func adminHandler(stopping context.Context, admin *Admin, control http.Handler) http.Handler {
+// adminError, and if control is not nil that below /control/, and the REST API.
+func adminHandler(stopping context.Context, admin *Admin, control, rest http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /admin/{operation}", func(w http.ResponseWriter, r *http.Request) {
 		var in adminRequest
@@ -152,19 +152,26 @@ func adminHandler(stopping context.Context, admin *Admin, control http.Handler) 
 		}
 		_ = json.NewEncoder(w).Encode(result) // it fails when the client has left
 	})
-	if control != nil {
-		mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
-			ctx, cancel := context.WithCancel(r.Context())
-			defer cancel()
-			defer context.AfterFunc(stopping, cancel)()
-			control.ServeHTTP(w, r.WithContext(ctx))
-		})
+	if control == nil {
+		return mux
 	}
-	return mux
+	mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(stopping, cancel)()
+		control.ServeHTTP(w, r.WithContext(ctx))
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/v1/") { // which mux would change
+			rest.ServeHTTP(w, r)
+		} else {
+			mux.ServeHTTP(w, r)
+		}
+	})
 }
 
 // ErrOtherUser means that another user may answer at the admin socket of a store.
-var ErrOtherUser = errors.New("this user does not speak to the admin socket of this store")
+var ErrOtherUser = errors.New("the store's folder is not this user's alone")
 
 // checkSocket returns an error if the socket of a store is not there, and [ErrOtherUser] if another user
 // than this one and root may have made it.
@@ -219,9 +226,10 @@ func askOwner(ctx context.Context, client *http.Client, operation string, in adm
 }
 
 // ControlClient returns a client for what the process that owns the store in a directory serves as
-// [Config].Control, at http://admin/control/. Requests fail if no process owns the store.
+// [Config].Control, at http://admin/control/, and for its REST API. Requests fail if no process owns the store.
 func ControlClient(store string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dialSocket(ctx, store) },
+		MaxIdleConnsPerHost: 32,
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dialSocket(ctx, store) },
 	}}
 }

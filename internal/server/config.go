@@ -105,8 +105,8 @@ type Config struct {
 	MCP rest.MCP
 
 	// Control returns what serves /control/ on the admin socket of an embedded store, see
-	// [ControlClient], given what [Server.Key] returns. Its requests end with the server. Nil: there is no
-	// such path.
+	// [ControlClient], given what [Server.Key] returns. Its requests end with the server. Beside it the socket
+	// serves the REST API. Nil: it serves neither.
 	Control func(key string) http.Handler
 
 	Log *slog.Logger // default: none

@@ -38,6 +38,7 @@ type Server struct {
 	service *service.Service
 	key     string // its own, see ownKey
 
+	rest     http.Handler
 	doors    []door
 	webhooks *webhook.Sender // nil if there are none
 	metrics  *http.Server    // nil if there are none
@@ -111,7 +112,7 @@ func (s *Server) open(ctx context.Context) error {
 		if c.Control != nil {
 			control = c.Control(s.key)
 		}
-		s.admin, err = listenAdmin(c.Store, &Admin{service: s.service, store: s.store}, control, s.log)
+		s.admin, err = listenAdmin(c.Store, &Admin{service: s.service, store: s.store}, control, s.rest, s.log)
 	}
 	return err
 }
@@ -153,6 +154,7 @@ func (s *Server) newServers() (err error) {
 	api := rest.New(s.service, rest.Options{
 		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
 	})
+	s.rest = api
 	smtpOptions := c.smtpOptions()
 	smtpOptions.Metrics = registry
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
