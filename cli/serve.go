@@ -179,7 +179,10 @@ func (s *serving) run(ctx context.Context) error {
 		debug.SetGCPercent(50)
 	}
 	running, err := server.Start(ctx, s.config)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // while it waited for its database
+		return nil
+	case err != nil:
 		return err
 	}
 	s.announce(running)

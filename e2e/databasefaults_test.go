@@ -7,8 +7,10 @@ import (
 	"net"
 	"net/http"
 	"net/smtp"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -247,4 +249,37 @@ func requestCountLocked(t *testing.T) {
 	asking.Wait()
 	unlock()
 	there.wants(http.StatusOK, http.MethodGet, path, "")
+}
+
+// At boot, a database may come up after the service, which waits for it, unless waiting cannot help.
+func TestServeWaitsForItsDatabase(t *testing.T) {
+	t.Parallel()
+	c := pgtest.Start(t, "fsync=off")
+	m := newMachine(t)
+	m.fails(1, `database "nowhere" does not exist`, "serve", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", strings.Replace(c.URL(), "/postgres?", "/nowhere?", 1))
+	c.Stop(pgtest.Fast)
+	for _, up := range []bool{false, true} {
+		log, err := os.CreateTemp(m.home, "log")
+		must(t, err)
+		defer log.Close()
+		cmd := m.command("serve", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", c.URL())
+		cmd.Stderr = log
+		must(t, cmd.Start())
+		said := func(what string) {
+			eventually(t, what, func() bool {
+				text, err := os.ReadFile(log.Name())
+				must(t, err)
+				return strings.Contains(string(text), what)
+			})
+		}
+		said("waiting for PostgreSQL")
+		if up {
+			c.Start()
+			said("mayfly serves")
+		}
+		must(t, cmd.Process.Signal(syscall.SIGTERM))
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("with the database %v: %v", up, err)
+		}
+	}
 }

@@ -67,7 +67,8 @@ type Service struct {
 	log     *slog.Logger
 	limiter Limiter
 	hub     *hub
-	shared  Shared // the store if processes can share it, else nil
+	shared  Shared         // the store if processes can share it, else nil
+	ready   chan readiness // has one element while nobody asks the store
 }
 
 // New returns a service on a store, which the caller closes after the last call.
@@ -78,7 +79,8 @@ func New(store Store, o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	s := &Service{store: store, options: o, log: o.Log, hub: &hub{topics: map[string][]chan struct{}{}}}
+	s := &Service{store: store, options: o, log: o.Log, hub: &hub{topics: map[string][]chan struct{}{}}, ready: make(chan readiness, 1)}
+	s.ready <- readiness{}
 	if s.shared, _ = store.(Shared); s.shared != nil {
 		s.limiter = s.shared
 	} else {
@@ -87,9 +89,35 @@ func New(store Store, o Options) *Service {
 	return s
 }
 
-// Ready returns nil if the service can accept mail and answer requests, else an error of code
-// Unavailable.
-func (s *Service) Ready(ctx context.Context) error { return s.store.Ready(ctx) }
+// readiness is what the store said when it was last asked.
+type readiness struct {
+	asked time.Time
+	err   error
+}
+
+const (
+	readyInterval = time.Second     // between two tries to write
+	readyTimeout  = 3 * time.Second // for each of them
+)
+
+// Ready returns nil if the service can accept mail and answer requests, else why not, as a line that
+// anyone may read. The store is asked at most once a second, for at most 3 s; all who come meanwhile
+// get the same answer.
+func (s *Service) Ready(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case r := <-s.ready:
+		defer func() { s.ready <- r }()
+		if r.asked.IsZero() || time.Since(r.asked) >= readyInterval {
+			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
+			r.err = s.store.Ready(bounded)
+			r.asked = time.Now()
+			cancel()
+		}
+		return r.err
+	}
+}
 
 // now is the time that stamps and expiry use, in UTC and whole milliseconds, as in the contract.
 func (s *Service) now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

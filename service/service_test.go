@@ -1,9 +1,13 @@
 package service_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mayfly/service"
@@ -99,4 +103,43 @@ func retryAfter(err error) time.Duration {
 		return 0
 	}
 	return e.RetryAfter
+}
+
+// asked counts how often a store is asked whether it can be written, and says that it cannot.
+type asked struct {
+	service.Store
+	times atomic.Int64
+}
+
+func (a *asked) Ready(ctx context.Context) error {
+	a.times.Add(1)
+	<-ctx.Done() // of the service: the caller's does not matter to others
+	return errors.New("it does not answer")
+}
+
+// However many ask, the store writes once a second, and a store that does not answer is not waited for.
+func TestReadyAsksOnceASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		st := &asked{}
+		s := service.New(st, service.Options{})
+		soon, cancel := context.WithTimeout(t.Context(), time.Second) // before the store has answered
+		defer cancel()
+		var asking sync.WaitGroup
+		for range 100 {
+			asking.Go(func() {
+				if s.Ready(soon) == nil {
+					t.Error("it is ready")
+				}
+			})
+		}
+		asking.Wait()
+		if s.Ready(t.Context()) == nil || st.times.Load() != 1 {
+			t.Errorf("asked %d times", st.times.Load())
+		}
+		time.Sleep(time.Second)
+		if s.Ready(t.Context()) == nil || st.times.Load() != 2 {
+			t.Errorf("a second later it was asked %d times", st.times.Load())
+		}
+	})
 }

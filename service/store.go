@@ -70,7 +70,8 @@ type Store interface {
 	// Sweep removes up to limit inboxes that have expired at now, earliest first.
 	Sweep(ctx context.Context, now time.Time, limit int) (Swept, error)
 
-	// Ready returns nil if the store can be read and written, else why not.
+	// Ready returns nil if the store can write as a delivery does, which it tries, else why not. It
+	// returns soon after ctx ends.
 	Ready(ctx context.Context) error
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -10,14 +11,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"mayfly/service"
 	"mayfly/service/webhook"
 )
 
 // newMetricsServer returns a server of /metrics for Prometheus. It is separate from the REST API
 // because it needs no key.
-func newMetricsServer(r *prometheus.Registry, store store, webhooks *webhook.Sender, log *slog.Logger) *http.Server {
+func newMetricsServer(r *prometheus.Registry, store store, svc *service.Service, webhooks *webhook.Sender, log *slog.Logger) *http.Server {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		store)
+	promauto.With(r).NewGaugeFunc(prometheus.GaugeOpts{Name: "mayfly_store_writable", Help: "1 while the store can be written, else 0."}, func() float64 {
+		if svc.Ready(context.Background()) != nil {
+			return 0
+		}
+		return 1
+	})
 	if webhooks != nil {
 		countWebhooks(promauto.With(r), webhooks)
 	}

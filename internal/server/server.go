@@ -199,7 +199,7 @@ func (s *Server) newServers() (err error) {
 		s.doors = append(s.doors, door{"POP3", box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
 	}
 	if s.listeners["metrics"] != nil {
-		s.metrics = newMetricsServer(registry, s.store, s.webhooks, s.log)
+		s.metrics = newMetricsServer(registry, s.store, s.service, s.webhooks, s.log)
 		s.doors = append(s.doors, door{"metrics", func(l net.Listener) error { return ignoreClosed(s.metrics.Serve(l)) }, stopsLater})
 	}
 	s.doors = slices.DeleteFunc(s.doors, func(d door) bool { return s.listeners[d.protocol] == nil })

@@ -390,6 +390,14 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
+// impatient gets each line of a log, such as that a start waits for its database.
+type impatient func(line string)
+
+func (f impatient) Write(p []byte) (int, error) {
+	f(string(p))
+	return len(p), nil
+}
+
 func TestErrorsDoNotContainPasswords(t *testing.T) {
 	t.Parallel()
 	for _, store := range []string{
@@ -404,7 +412,15 @@ func TestErrorsDoNotContainPasswords(t *testing.T) {
 	} {
 		c := config(t)
 		c.Store = store
-		_, started := server.Start(t.Context(), c)
+		ctx, cancel := context.WithCancel(t.Context())
+		var log impatient = func(line string) {
+			if cancel(); strings.Contains(line, "hunter") {
+				t.Errorf("%s: logged %s", store, line)
+			}
+		}
+		c.Log = slog.New(slog.NewTextHandler(log, nil))
+		_, started := server.Start(ctx, c)
+		cancel()
 		_, opened := server.OpenAdmin(t.Context(), store, nil)
 		for _, err := range []error{started, opened} {
 			if err == nil || strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), "\n") {

@@ -1,7 +1,6 @@
 package pebble
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -32,10 +31,6 @@ type disk struct {
 	onChange func(full bool)
 
 	shrinking atomic.Bool // reused files are replaced by empty ones
-
-	probing     sync.Mutex
-	probed      time.Time
-	notWritable error // what was found then
 
 	mu        sync.Mutex
 	checked   time.Time     // when available was read
@@ -81,16 +76,6 @@ func (d *disk) checkOpen(files []string) error {
 		return fmt.Errorf("%w: its disk has %d KB free, but opening needs %d KB", noSpace, usage.AvailBytes>>10, need>>10)
 	}
 	return d.probe()
-}
-
-// writable is probe, which it does at most once a second.
-func (d *disk) writable() error {
-	d.probing.Lock()
-	defer d.probing.Unlock()
-	if d.probed.IsZero() || time.Since(d.probed) >= time.Second {
-		d.probed, d.notWritable = time.Now(), d.probe()
-	}
-	return d.notWritable
 }
 
 // probe returns an error unless files can be made.
@@ -276,7 +261,6 @@ var (
 	syncSeconds = prometheus.NewDesc("mayfly_store_sync_seconds", "Time to sync a group of changes to disk.", nil, nil)
 	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that are waiting for the disk.", nil, nil)
 	diskBytes   = prometheus.NewDesc("mayfly_store_bytes", "Disk space that the store takes.", nil, nil)
-	accepting   = prometheus.NewDesc("mayfly_store_writable", "1 while the store can be written, else 0.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -302,12 +286,7 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 		}
 		ch <- prometheus.MustNewConstHistogram(syncSeconds, h.GetSampleCount(), h.GetSampleSum()/1e9, buckets)
 	}
-	writable := 1.0
-	if s.Ready(context.Background()) != nil {
-		writable = 0
-	}
 	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
 	gauge(queueLength, float64(s.waiting.Load()))
 	gauge(diskBytes, float64(m.DiskSpaceUsage()))
-	gauge(accepting, writable)
 }

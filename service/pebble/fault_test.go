@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -272,6 +273,18 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
+// Without any mail, a disk that cannot be written is found.
+func TestReadyWrites(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, injector, s, _ := onFaultyDisk(t)
+		must(t, s.Ready(t.Context()))
+		injector.set(syscall.EIO, ".log", errorfs.OpFileWrite)
+		wantCode(t, s.Ready(t.Context()), service.Unavailable)
+		t.Log("close:", s.Close())
+	})
+}
+
 // While the disk does not respond, the store is not ready, but can be read.
 func TestDiskHangs(t *testing.T) {
 	t.Parallel()
@@ -287,14 +300,16 @@ func TestDiskHangs(t *testing.T) {
 			return nil
 		})
 		s = mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, slow)})
-		time.Sleep(2 * time.Minute)
-		must(t, s.Ready(t.Context()))
+		time.Sleep(time.Second)
 		done := make(chan error, 1)
 		go func() { done <- acknowledged(t, s, in, "slow") }()
-		time.Sleep(syncTimeout - time.Second)
-		must(t, s.Ready(t.Context()))
-		time.Sleep(2 * time.Second)
-		wantCode(t, s.Ready(t.Context()), service.Unavailable)
+		for range 2 {
+			soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			wantCode(t, s.Ready(soon), service.Unavailable)
+			cancel()
+			time.Sleep(syncTimeout) // now mail is refused at once
+		}
+		wantCode(t, acknowledged(t, s, in, "refused"), service.Unavailable)
 		_, err := s.Inbox(t.Context(), in.KeyID, in.ID)
 		must(t, err)
 		must(t, <-done)

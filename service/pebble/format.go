@@ -26,6 +26,7 @@ import (
 //	m partition inbox-ID 0 's' ^seq         summary of a message, the newest first
 //	m partition inbox-ID 0 'b' ^seq         its raw body
 //	q day key-ID                            count of a key's messages on a day, or of its inboxes
+//	r                                       what a test of writing writes
 //
 // The partition of an inbox is when it was to expire at first. Inboxes that expire at the same time are
 // neighbours, one range deletion removes their messages, and whole files can be dropped.
@@ -40,6 +41,7 @@ const (
 	movedPrefix   = 'e'
 	messagePrefix = 'm'
 	quotaPrefix   = 'q'
+	readyKey      = 'r'
 
 	summaryKind = 's'
 	bodyKind    = 'b'

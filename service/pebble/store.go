@@ -340,18 +340,28 @@ func hint(err error) error {
 	return fmt.Errorf("%s: %s", text(err), advice)
 }
 
-// Ready implements service.Store.
+// Ready implements service.Store. It writes a record, and syncs it.
 func (s *Store) Ready(ctx context.Context) error {
-	if err := cmp.Or(s.failed(), s.disk.check(), s.stuck()); err != nil {
+	if err := cmp.Or(s.disk.check(), s.stuck()); err != nil {
 		return err
 	}
-	if err := s.disk.writable(); err != nil {
+	err := s.wait(ctx, &op{test: true, done: make(chan error, 1), prepare: func(g *group) error {
+		g.set([]byte{readyKey}, nil)
+		return nil
+	}})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return errStuck
+	case err != nil:
+		return err
+	}
+	if err := s.disk.probe(); err != nil {
 		return &service.Error{Code: service.Unavailable, Message: "The store cannot make files: " + cause(err), Err: err}
 	}
 	return nil
 }
 
-// syncTimeout is how long syncing a group to disk may take before the store is not ready.
+// syncTimeout is how long syncing a group to disk may take before mail is refused at once.
 const syncTimeout = 10 * time.Second
 
 var errStuck = &service.Error{Code: service.Unavailable, Message: "The disk does not respond"}

@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -79,6 +81,19 @@ func explain(err error) error {
 	}
 	// There is a line for each address, with TLS and without.
 	return errors.New(strings.Join(slices.Compact(strings.Split(connect.Unwrap().Error(), "\n")), "; "))
+}
+
+// away reports whether a database could not be opened because its server does not run, is not reached,
+// or has no resources now: not because of what it answered about the user or the database.
+func away(err error) bool {
+	if state := sqlState(err); state != "" {
+		return state[:2] == "08" || state[:2] == "53" || strings.HasPrefix(state, "57P")
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return false
+	}
+	_, ok := errors.AsType[*pgconn.ConnectError](err)
+	return ok || pgconn.Timeout(err) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 func unavailable(cause error) error {

@@ -69,6 +69,7 @@ type Store struct {
 	opening   sync.Mutex
 	opened    map[node]*server // anyServer is that of the zero node
 	servers   cache[*server]   // by key, and by address of an inbox
+	tests     cache[[]placement]
 
 	keys       *loader[string, service.StoredKey]
 	hashes     *loader[[32]byte, service.StoredKey]
@@ -93,7 +94,7 @@ var (
 
 // Open connects to the database at the URL (postgres://user:password@host:port/database, with the
 // parameters of libpq and pool_max_conns) and makes its tables. The context only bounds the
-// opening. No error contains the password.
+// opening. No error contains the password. Unavailable: it may be possible later.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -106,13 +107,17 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	config.ConnConfig.Tracer = o.tracer
-	s := &Store{log: o.Log, timeout: o.Timeout, servers: cache[*server]{ttl: placementsTTL}, commits: newCommitTimes()}
+	s := &Store{log: o.Log, timeout: o.Timeout, servers: cache[*server]{ttl: placementsTTL}, tests: cache[[]placement]{ttl: placementsTTL}, commits: newCommitTimes()}
 	if err := s.connect(ctx, config); err != nil {
 		if s.coordinator != nil {
 			s.coordinator.Close()
 		}
 		c := config.ConnConfig
-		return nil, fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, explain(err))
+		message := fmt.Sprintf("open the database %s on %s:%d: %v", c.Database, c.Host, c.Port, explain(err))
+		if away(err) {
+			return nil, &service.Error{Code: service.Unavailable, Message: message, RetryAfter: retryAfter}
+		}
+		return nil, errors.New(message)
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.keys = newLoader(s, s.pool, s.readKeys, func(k service.StoredKey) string { return k.ID })
@@ -156,20 +161,6 @@ func (s *Store) all() []*server {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	return slices.Collect(maps.Values(s.opened))
-}
-
-// Ready implements service.Store.
-func (s *Store) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout/4)
-	defer cancel()
-	var standby bool
-	if err := s.pool.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&standby); err != nil {
-		return s.failure(ctx, s.pool, err)
-	}
-	if standby {
-		return unavailable(errors.New("the database is a standby and cannot be written"))
-	}
-	return nil
 }
 
 // waitBriefly is for transactions that others wait for: a row of one key may stay locked by somebody
@@ -253,7 +244,6 @@ func (s *Store) retry(ctx context.Context, pool *pgxpool.Pool, do func() error) 
 var (
 	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that are waiting for the database.", nil, nil)
 	connections = prometheus.NewDesc("mayfly_store_connections", "Connections to the database.", []string{"state"}, nil)
-	accepting   = prometheus.NewDesc("mayfly_store_writable", "1 while the store can be written, else 0.", nil, nil)
 )
 
 // newCommitTimes returns a histogram of how long transactions of deliveries take.
@@ -268,7 +258,7 @@ func newCommitTimes() prometheus.Histogram {
 // Describe implements prometheus.Collector.
 func (s *Store) Describe(ch chan<- *prometheus.Desc) {
 	s.commits.Describe(ch)
-	for _, d := range []*prometheus.Desc{queueLength, connections, accepting} {
+	for _, d := range []*prometheus.Desc{queueLength, connections} {
 		ch <- d
 	}
 }
@@ -276,10 +266,6 @@ func (s *Store) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (s *Store) Collect(ch chan<- prometheus.Metric) {
 	s.commits.Collect(ch)
-	writable := 1.0
-	if s.Ready(context.Background()) != nil {
-		writable = 0
-	}
 	var waiting int
 	var used, idle int32
 	for _, v := range s.all() {
@@ -293,5 +279,4 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 	gauge(queueLength, float64(waiting))
 	gauge(connections, float64(used), "in use")
 	gauge(connections, float64(idle), "idle")
-	gauge(accepting, writable)
 }

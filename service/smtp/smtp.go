@@ -26,6 +26,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -158,7 +159,8 @@ type Server struct {
 	guesses  *limits.Guesses // of recipients
 	sessions *limits.Sessions
 
-	unavailable rate.Sometimes // limits how often an unavailable store is logged
+	faults   rate.Sometimes // limits how often a fault of the store is logged
+	unlogged atomic.Int64   // refusals because of faults since then
 }
 
 // New returns a server. The error says which options are wrong.
@@ -168,11 +170,11 @@ func New(svc Service, o Options) (*Server, error) {
 	}
 	o = o.withDefaults()
 	s := &Server{
-		service:     svc,
-		options:     o,
-		memory:      limits.NewMemory(o.MaxInFlightBytes),
-		guesses:     limits.NewGuesses(o.MaxGuesses, o.Log, "recipients"),
-		unavailable: rate.Sometimes{Interval: time.Minute},
+		service: svc,
+		options: o,
+		memory:  limits.NewMemory(o.MaxInFlightBytes),
+		guesses: limits.NewGuesses(o.MaxGuesses, o.Log, "recipients"),
+		faults:  rate.Sometimes{Interval: time.Minute},
 	}
 	s.sessions = limits.NewSessions(limits.SessionOptions{
 		Protocol:      "SMTP",

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http/httptest"
 	netsmtp "net/smtp"
@@ -528,6 +529,14 @@ func TestAcceptedOnlyWhenStored(t *testing.T) {
 	})
 }
 
+// lines are what is logged.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
 func TestErrorsOfTheServiceStayInside(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -541,15 +550,28 @@ func TestErrorsOfTheServiceStayInside(t *testing.T) {
 		{service.Errorf(service.Unavailable, "db at 10.0.0.1"), "452 4.3.2 The store is unavailable, try again later"},
 	} {
 		t.Run(test.want, func(t *testing.T) {
-			s, address := serve(t, &inboxes{err: test.err}, Options{})
+			log := make(lines, 10)
+			s, address := serve(t, &inboxes{err: test.err}, Options{Log: slog.New(slog.NewTextHandler(log, nil))})
 			c := dial(t, address)
-			c.beginData()
-			c.send("x\r\n.\r\n")
-			if line := c.expect(test.want); strings.Contains(line, test.err.Error()) {
-				t.Errorf("got %q", line)
+			c.envelope()
+			for range 2 {
+				c.run("DATA → 354")
+				c.send("x\r\n.\r\n")
+				if line := c.expect(test.want); strings.Contains(line, test.err.Error()) {
+					t.Errorf("got %q", line)
+				}
+				c.run("MAIL FROM:<x@y.test> → 250\nRCPT TO:<a@box.test> → 250") // the session goes on
 			}
-			c.send("MAIL FROM:<x@y.test>\r\n") // the session goes on
-			c.expect("250")
+			// A fault is a line a minute, with how much mail it has refused.
+			faults := map[service.Code]int{service.Full: 1, service.Unavailable: 1, service.Internal: 1}[service.ErrorCode(test.err)]
+			if len(log) != faults {
+				t.Fatalf("%d lines of log", len(log))
+			}
+			if faults > 0 {
+				if line := <-log; !strings.Contains(line, test.err.Error()) || !strings.Contains(line, "refused=1\n") {
+					t.Errorf("logged %s", line)
+				}
+			}
 			if st := s.stats(); st.accepted != 0 || st.inFlight != 0 {
 				t.Errorf("stats: %+v", st)
 			}

@@ -154,19 +154,26 @@ func (c *conn) refuse(err error) error {
 		count.refuse(overQuota)
 		c.reply("452 4.2.2 The inbox has received its messages of the day")
 	case service.Full:
+		c.fault(err)
 		count.refuse(storageFull)
 		c.reply("452 4.3.1 No space left")
 	case service.Unavailable:
+		c.fault(err)
 		count.refuse(storageFailed)
-		// Not once for each of many senders.
-		c.server.unavailable.Do(func() { c.log.Error("SMTP: the store is unavailable", "error", err) })
 		c.reply("452 4.3.2 The store is unavailable, try again later")
 	default:
+		c.fault(err)
 		count.refuse(storageFailed)
-		c.server.unavailable.Do(func() { c.log.Error("SMTP: the service failed", "error", err) })
 		c.reply("451 4.3.0 Cannot store the message now, try again later")
 	}
 	return c.tooManyRefusals()
+}
+
+// fault logs why the service refuses mail: once a minute, not for each of many senders.
+func (c *conn) fault(err error) {
+	s := c.server
+	s.unlogged.Add(1)
+	s.faults.Do(func() { c.log.Error("SMTP: mail is refused", "error", err, "refused", s.unlogged.Swap(0)) })
 }
 
 // tooManyRefusals ends the session if there were.

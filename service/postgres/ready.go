@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"mayfly/service"
+)
+
+// Ready implements service.Store. Each server that has keys writes and commits; the coordinator of a
+// Citus cluster need not, since mail goes on without it.
+func (s *Store) Ready(ctx context.Context) error {
+	if !s.citus {
+		return testWriting(ctx, s, s.pool, "PostgreSQL", "ready")
+	}
+	tests, err := s.testsOfServers(ctx)
+	if err != nil {
+		return notWritable("PostgreSQL", s.failure(ctx, s.pool, err))
+	}
+	errs := make([]error, len(tests))
+	var testing sync.WaitGroup
+	for i, p := range tests {
+		testing.Go(func() {
+			v, err := s.serverAt(p.node)
+			if err == nil {
+				err = testWriting(ctx, s, v.pool, "worker "+net.JoinHostPort(p.node.Host, strconv.Itoa(int(p.node.Port))), p.name)
+			}
+			errs[i] = err
+		})
+	}
+	testing.Wait()
+	var faults []string
+	for _, err := range errs {
+		if e, ok := errors.AsType[*service.Error](err); ok {
+			faults = append(faults, e.Message)
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	return &service.Error{Code: service.Unavailable, Message: strings.Join(faults, "; "), RetryAfter: retryAfter, Err: errors.Join(errs...)}
+}
+
+// testsOfServers returns for each server that has keys a name whose rows are there.
+func (s *Store) testsOfServers(ctx context.Context) ([]placement, error) {
+	if tests, ok := s.tests.get(""); ok {
+		return tests, nil
+	}
+	names := make([]string, 500) // several for each shard, of which there are 32 by default
+	for i := range names {
+		names[i] = fmt.Sprintf("ready-%03d", i)
+	}
+	all, err := s.readPlacements(ctx, s.pool, names)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b placement) int { return strings.Compare(a.name, b.name) })
+	var tests []placement
+	for _, p := range all {
+		if !slices.ContainsFunc(tests, func(t placement) bool { return t.node == p.node }) {
+			tests = append(tests, p)
+		}
+	}
+	s.tests.put("", tests)
+	return tests, nil
+}
+
+// testWriting has a server change a row, and write a file of half a megabyte: while its disk is full,
+// rows may find space that others left.
+func testWriting(ctx context.Context, s *Store, pool *pgxpool.Pool, who, name string) error {
+	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
+		b.Queue("SET LOCAL work_mem = '64kB'")
+		b.Queue("SELECT count(*) FROM (SELECT repeat(n::text, 1000) FROM generate_series(100, 300) n ORDER BY 1) more_than_memory")
+		b.Queue("INSERT INTO owners (key_id, inboxes, day, emails, emails_before) VALUES ($1, 0, 0, 0, 0) ON CONFLICT (key_id) DO UPDATE SET inboxes = 0", name)
+	})
+	return notWritable(who, err)
+}
+
+// notWritable says why a server cannot write in words for anyone.
+func notWritable(who string, err error) error {
+	if err == nil || errors.Is(err, service.ErrClosed) {
+		return err
+	}
+	why := "cannot write"
+	switch state := sqlState(err); {
+	case state == stateDiskFull:
+		why += ": no space left"
+	case state == stateReadOnly:
+		why += ": it is a standby, or read-only"
+	case state == "":
+		why = "does not answer"
+	case strings.HasPrefix(state, "57P"):
+		why = "is starting or stopping"
+	default:
+		why += " (SQLSTATE " + state + ")"
+	}
+	return &service.Error{Code: service.Unavailable, Message: who + " " + why, RetryAfter: retryAfter, Err: err}
+}

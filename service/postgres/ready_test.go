@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"mayfly/service"
+	"mayfly/service/postgres/pgtest"
+)
+
+// awaitReady waits until a store says why it cannot be written, or with "" that it can. At first,
+// connections may be about to end.
+func awaitReady(t *testing.T, s *Store, want string) {
+	t.Helper()
+	await(t, "ready: "+want, func() bool {
+		err := s.Ready(t.Context())
+		e, _ := errors.AsType[*service.Error](err)
+		return err == nil && want == "" || e != nil && e.Message == want
+	})
+}
+
+func TestReady(t *testing.T) {
+	t.Parallel()
+	c := pgtest.Start(t, "fsync=off")
+	s := open(t, c.URL(), Options{noSlotsAhead: true})
+	awaitReady(t, s, "")
+	awaitReady(t, s, "")
+	for setting, want := range map[string]string{
+		"default_transaction_read_only = on": "PostgreSQL cannot write: it is a standby, or read-only",
+		"temp_file_limit = 0":                "PostgreSQL cannot write (SQLSTATE 53400)", // which rows may escape, as on a full disk
+	} {
+		administer(t, c.URL(), "ALTER SYSTEM SET "+setting, "SELECT pg_reload_conf()")
+		awaitReady(t, s, want)
+		administer(t, c.URL(), "ALTER SYSTEM RESET ALL", "SELECT pg_reload_conf()")
+		awaitReady(t, s, "")
+	}
+	c.Stop(pgtest.Fast)
+	awaitReady(t, s, "PostgreSQL does not answer")
+	c.Start()
+	awaitReady(t, s, "")
+}
+
+// What anyone may read has no names of tables or files.
+func TestWhyNotReady(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]string{
+		stateDiskFull: "PostgreSQL cannot write: no space left",
+		"57P03":       "PostgreSQL is starting or stopping",
+		stateLocked:   "PostgreSQL cannot write (SQLSTATE 55P03)",
+	} {
+		err := notWritable("PostgreSQL", unavailable(&pgconn.PgError{Code: state, Message: "base/5/16384"}))
+		if e, ok := errors.AsType[*service.Error](err); !ok || e.Message != want {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+}
+
+func TestReadyOnCitus(t *testing.T) {
+	t.Parallel()
+	c := pgtest.StartCitus(t, "fsync=off")
+	s := open(t, c.Nodes[0].URL(), Options{noSlotsAhead: true})
+	awaitReady(t, s, "")
+	awaitReady(t, s, "")
+	if n := count(t, s, "SELECT count(*) FROM owners"); n != 2 {
+		t.Errorf("tests of two workers have left %d rows", n)
+	}
+	c.Nodes[2].Stop(pgtest.Kill)
+	awaitReady(t, s, fmt.Sprintf("worker %s does not answer", c.Nodes[2].Addr()))
+	c.Nodes[2].Start()
+	awaitReady(t, s, "")
+	c.Nodes[0].Stop(pgtest.Kill) // mail goes on without the coordinator
+	awaitReady(t, s, "")
+}
