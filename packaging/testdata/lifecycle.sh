@@ -64,6 +64,7 @@ mode "mayfly:mayfly 700" /var/lib/mayfly
 mode "root:root 755" /usr/bin/mayfly
 [ "$(getent passwd mayfly | cut -d: -f6)" = /var/lib/mayfly ] || fail "the user mayfly has another home"
 systemd-analyze verify mayfly.service
+systemd-analyze security --offline=yes --threshold=20 --no-pager mayfly.service > /tmp/exposure
 ! mayfly health 2>/dev/null || fail "a service was started"
 zcat /usr/share/man/man1/mayfly-serve.1.gz | grep -q '^.TH "MAYFLY-SERVE"' || fail "there is no manual page"
 bash -c '. /usr/share/bash-completion/completions/mayfly; complete -p mayfly' >/dev/null
