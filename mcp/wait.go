@@ -66,9 +66,8 @@ func newOrigin(m *message.Message, now time.Time) origin {
 }
 
 type code struct {
-	Warning string   `json:"warning"`
-	Code    string   `json:"code"`
-	Others  []string `json:"others,omitempty"` // nearly as likely
+	Warning string `json:"warning"`
+	Code    string `json:"code"`
 	origin
 }
 
@@ -78,13 +77,7 @@ func (t *tools) getCode(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 		return code{}, err
 	}
 	found, _ := m.Mail().Code()
-	out := code{Warning: warning, Code: render.Clean(found.Value), origin: newOrigin(m, t.client(r).ServiceTime())}
-	for _, c := range m.Mail().Codes() {
-		if c.Value != found.Value {
-			out.Others = append(out.Others, render.Clean(c.Value))
-		}
-	}
-	return out, nil
+	return code{Warning: warning, Code: render.Clean(found.Value), origin: newOrigin(m, t.client(r).ServiceTime())}, nil
 }
 
 type link struct {

@@ -14,7 +14,7 @@ var codeModel = model[*code]{
 	// Its shape.
 	when("six digits", 0.7, 0.57, func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
 	when("year of a date", -3, -3.74, (*code).dated),
-	when("one character to a cell", 1.6, 2.65, (*code).apiece),
+	when("one character to a cell", 1.6, 2.66, (*code).apiece),
 	when("letters one to a cell, no word near", -3.5, -3.54, func(c *code) bool {
 		return c.Shape == candidate.Joined && !strings.ContainsAny(c.Value, "0123456789") && !c.near && c.phrase.where == nowhere
 	}),
@@ -24,13 +24,14 @@ var codeModel = model[*code]{
 	when("a word and a number, as coupons are", -2.5, -2.55, func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
 	when("a name and a number", -3, -3.29, func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
 	when("capitals, not marked", -3.4, -3.40, func(c *code) bool { return c.Shape == candidate.Upper && !c.direct || c.pronounceable() && !c.set() }),
-	when("words with hyphens", -0.7, -0.85, func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
+	when("capitals, where there is a number", -2, -2.01, func(c *code) bool { return c.Shape == candidate.Upper && c.rival }),
+	when("words with hyphens", -0.7, -0.84, func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
 	when("where no code of this shape would be", -8, -8.00, func(c *code) bool { return !c.fits() }),
 
 	// Its line, and how it stands out.
-	when("alone in its line", 1.3, 1.79, func(c *code) bool { return c.inBody() && c.alone }),
-	when("digits set far apart", 1.5, 1.75, (*code).wide),
-	when("bold", 0.4, 0.76, func(c *code) bool { return c.style.Bold }),
+	when("alone in its line", 1.3, 1.78, func(c *code) bool { return c.inBody() && c.alone }),
+	when("digits set far apart", 1.5, 1.74, (*code).wide),
+	when("bold", 0.4, 0.78, func(c *code) bool { return c.style.Bold }),
 	when("the only number of a short mail that asks for something", 4.5, 4.84, func(c *code) bool {
 		return c.sole && c.body.short && (c.alone || c.afterVerb()) && c.mail.purpose.subject != 0 && c.mail.purpose.trade+c.mail.purpose.notice == 0
 	}),
@@ -39,11 +40,11 @@ var codeModel = model[*code]{
 	when("quoted", -3.5, -3.89, func(c *code) bool { return c.line.quoted }),
 
 	// The words for a code.
-	when("a word right beside it in its sentence", 0.8, 0.88, func(c *code) bool { return c.direct && c.worth > 0 && !c.alone && !c.phrase.next }),
+	when("a word right beside it in its sentence", 0.8, 0.89, func(c *code) bool { return c.direct && c.worth > 0 && !c.alone && !c.phrase.next }),
 	when("after a colon", 0.3, 0.45, func(c *code) bool { return c.direct && !c.alone && c.Before == ':' && c.phrase.end >= 0 }),
 
 	// Where else it is.
-	when("in a link that asks for something", 4, 4.43, func(c *code) bool { return c.linked }),
+	when("in a link that asks for something", 4, 4.42, func(c *code) bool { return c.linked }),
 
 	// Other numbers.
 	when("numbered with # or №", -4, -4.12, func(c *code) bool { return c.Numbered }),
@@ -53,9 +54,9 @@ var codeModel = model[*code]{
 	when("word for another kind of code beside it", -4, -4.00, func(c *code) bool { return c.besideOther }),
 	when("word for another kind of code above it", -4, -4.00, func(c *code) bool { return c.belowOther }),
 	when("part of a name", -4, -4.00, (*code).named),
-	when("one of a list of such", -4, -4.24, func(c *code) bool { return c.listed }),
+	when("one of a list of such", -4, -4.23, func(c *code) bool { return c.listed }),
 	when("beside a percentage", -2, -2.01, func(c *code) bool { return c.weak() && strings.Contains(c.line.text, "%") }),
-	measure("words of trade in its line", -3, -3.34, func(c *code) float64 {
+	measure("words of trade in its line", -3, -3.35, func(c *code) float64 {
 		if !c.weak() {
 			return 0
 		}
@@ -64,7 +65,7 @@ var codeModel = model[*code]{
 
 	// What the mail is about.
 	when("the mail is about a meeting", -5, -5.07, func(c *code) bool { return c.body.meeting }),
-	when("the mail is about orders, offers or news", -4.5, -4.91, func(c *code) bool {
+	when("the mail is about orders, offers or news", -4.5, -4.92, func(c *code) bool {
 		return !c.mail.asks() && c.mail.purpose.trade >= 2 && !(c.strong && (c.alone || c.expiry))
 	}),
 	when("nothing says which of the numbers is the code", -3.5, -4.07, func(c *code) bool {
@@ -74,7 +75,7 @@ var codeModel = model[*code]{
 		trade := c.mail.purpose.trade
 		return !c.explained() && (trade > 0 && trade < 2 || trade == 0 && !c.rival && c.among)
 	}),
-	when("subject and line tell what has happened", -3, -3.29, func(c *code) bool { return c.reported() && has(c.line.hits, lexicon.Notice) }),
+	when("subject and line tell what has happened", -3, -3.30, func(c *code) bool { return c.reported() && has(c.line.hits, lexicon.Notice) }),
 }
 
 func wordlike(s candidate.Shape) bool {

@@ -221,7 +221,7 @@ var linkModel = model[*link]{
 
 	// Its URL.
 	when("carries a secret", 1.3, 1.93, func(l *link) bool { return l.target.token }),
-	when("carries what looks like a secret", 0.7, 1.71, func(l *link) bool { return l.target.opaque && !l.target.token }),
+	when("carries what looks like a secret", 0.7, 1.70, func(l *link) bool { return l.target.opaque && !l.target.token }),
 	when("its path says so too", 1.2, 2.00, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.asked() != 0 }).about(func(l *link) string {
 		return (l.target.asks & l.asked()).String()
 	}),

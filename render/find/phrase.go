@@ -167,6 +167,6 @@ func (c *code) claimed(from, to int) bool {
 // phraseModel weighs a word for a code. Of several, the one that weighs most counts.
 var phraseModel = model[*phrase]{
 	when("word that means a code and nothing else", 4.5, 5.02, func(p *phrase) bool { return p.strong }).about((*phrase).String),
-	when("word that may mean a code", 4, 4.96, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
-	measure("distance of the word, in 100 characters", -2, -1.31, func(p *phrase) float64 { return float64(p.distance) / 100 }),
+	when("word that may mean a code", 4, 4.95, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
+	measure("distance of the word, in 100 characters", -2, -1.30, func(p *phrase) float64 { return float64(p.distance) / 100 }),
 }
