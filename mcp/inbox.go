@@ -143,7 +143,7 @@ func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in list
 	if in.After != "" {
 		last := slices.IndexFunc(all, func(i api.Inbox) bool { return names(in.After, i) })
 		if last < 0 {
-			return inboxList{}, fmt.Errorf("the inbox %s is gone: start again without after", render.Clean(in.After))
+			return inboxList{}, fmt.Errorf("no inbox %s is in the list: start again without after", render.Clean(in.After))
 		}
 		all = all[last+1:]
 	}
@@ -167,8 +167,8 @@ func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in list
 // names reports whether name is the ID or the address of an inbox.
 func names(name string, i api.Inbox) bool { return i.ID == name || strings.EqualFold(i.Email, name) }
 
-// errNoInbox is the error for an address that no inbox has.
-var errNoInbox = errors.New("no inbox has this address")
+// errNoInbox is the error for an address or an ID that no inbox has.
+var errNoInbox = errors.New("unknown inbox")
 
 // onInbox makes a handler of one that is given the client of the request and the ID of the inbox.
 func onInbox[In interface{ inbox() string }, Out any](

@@ -322,7 +322,7 @@ func remedy(err error) string {
 	case errors.Is(err, watch.ErrGone):
 		return "create_inbox makes another."
 	case errors.Is(err, errNoInbox):
-		return "list_inboxes lists those there are."
+		return "No inbox of this API key has this address or ID, or it has expired or was deleted: list_inboxes lists those there are, create_inbox makes one."
 	case errors.Is(err, api.ErrNotFound):
 		return "The inbox or message does not exist, has expired, or was deleted; list_inboxes and list_messages show what exists."
 	case errors.Is(err, api.ErrRateLimited):

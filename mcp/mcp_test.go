@@ -356,6 +356,26 @@ func TestWaitingForAServiceThatFailsTellsSo(t *testing.T) {
 	})
 }
 
+// What never was is not said to be gone, and what is to be done is said.
+func TestWhatIsUnknown(t *testing.T) {
+	a := newAgent(t, apitest.Options{Extensions: true}, nil)
+	for _, name := range []string{"nobody@" + apitest.Domain, "inbox_unknown"} {
+		for tool, more := range map[string]map[string]any{
+			"get_inbox": {}, "delete_inbox": {}, "extend_inbox": {"ttl": 600}, "list_messages": {}, "read_message": {"message": "x"},
+			"get_code": {}, "get_link": {}, "wait_for_message": {}, "list_inboxes": {"after": name},
+		} {
+			if tool != "list_inboxes" {
+				more["inbox"] = name
+			}
+			r := a.result(tool, more)
+			if got := text(r); !r.IsError || strings.Contains(got, "gone") || !strings.Contains(got, "list_inboxes") && !strings.Contains(got, "start again") {
+				t.Errorf("%s %v: %s", tool, more, got)
+			}
+		}
+	}
+	a.refuses("get_code", map[string]any{"inbox": "inbox_unknown"}, "unknown inbox: inbox_unknown. No inbox of this API key has")
+}
+
 func TestErrorsSayWhatToDo(t *testing.T) {
 	a := newAgent(t, apitest.Options{RequestsPerMinute: 1}, nil)
 	a.call("create_inbox", nil, nil)

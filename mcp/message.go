@@ -130,7 +130,7 @@ func messagesAfter(ctx context.Context, c *api.Client, inboxID, after string, li
 	}
 	last := slices.IndexFunc(list.Messages, func(m api.Summary) bool { return m.ID == after })
 	if all := list.Messages; last < 0 && after != "" && len(all) > limit+1 {
-		return list, fmt.Errorf("the message %s is gone: start again without after", render.Clean(after))
+		return list, fmt.Errorf("no message %s is in the list: start again without after", render.Clean(after))
 	}
 	list.Messages = list.Messages[last+1:]
 	list.Messages = list.Messages[:min(len(list.Messages), limit+1)]

@@ -44,7 +44,7 @@ func TestListsPage(t *testing.T) {
 						t.Errorf("%s: %d pages of 50", tool, pages)
 					}
 					arguments["after"] = "nothing"
-					if r := a.result(tool, arguments); !strings.Contains(text(r), "nothing is gone") && (tool == "list_inboxes" || name == "contract") {
+					if r := a.result(tool, arguments); !strings.Contains(text(r), "nothing is in the list") && (tool == "list_inboxes" || name == "contract") {
 						t.Errorf("%s after what is not there: %.200s", tool, text(r))
 					}
 				}

@@ -116,7 +116,7 @@ func TestAnAddressThatNoInboxHas(t *testing.T) {
 			a := newAgent(t, o, known(t))
 			arguments := map[string]any{"inbox": "nobody+tag@" + apitest.Domain, "timeout": 600}
 			if name != "made" {
-				a.refuses("get_code", arguments, "no inbox has this address: nobody+tag@")
+				a.refuses("get_code", arguments, "unknown inbox: nobody+tag@")
 				continue
 			}
 			for n := range 2 {

@@ -152,6 +152,9 @@ func (t *tools) next(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q
 		Fits: func(object api.Message) bool { return fits(message.New(id, object)) },
 		Take: func(f watch.Found) bool { return s.take(id, q, in.Again, f) },
 	})
+	if errors.Is(err, watch.ErrGone) && id == in.Inbox { // perhaps it never was
+		err = fmt.Errorf("%w: %s", errNoInbox, id)
+	}
 	return message.New(id, found), err
 }
 
