@@ -13,13 +13,9 @@ import (
 
 // CheckOwner returns an error if a file or folder belongs to another user than this one and root.
 func CheckOwner(name string) error {
-	info, err := os.Stat(name)
-	if err != nil {
+	uid, _, err := stat(name)
+	if err != nil || uid == 0 || uid == os.Geteuid() {
 		return err
-	}
-	uid := owner(info)
-	if uid == 0 || uid == os.Geteuid() {
-		return nil
 	}
 	other := strconv.Itoa(uid)
 	if u, err := user.LookupId(other); err == nil {
@@ -31,18 +27,21 @@ func CheckOwner(name string) error {
 // CheckMode returns an error if others than its owner may write to a file or folder. A group may to
 // which another user, such as root, gave it: this user cannot change that.
 func CheckMode(name string) error {
-	info, err := os.Stat(name)
-	if err != nil {
+	uid, mode, err := stat(name)
+	others := fs.FileMode(0o022)
+	if uid != os.Geteuid() {
+		others = 0o002
+	}
+	if err != nil || mode&others == 0 {
 		return err
 	}
-	others := fs.FileMode(0o002)
-	if owner(info) == os.Geteuid() {
-		others = 0o022
-	}
-	if info.Mode()&others != 0 {
-		return fmt.Errorf("others may write to %s: `chmod go-w %s` mends it", name, name)
-	}
-	return nil
+	return fmt.Errorf("others may write to %s: `chmod go-w %s` mends it", name, name)
 }
 
-func owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+func stat(name string) (owner int, mode fs.FileMode, err error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	return int(info.Sys().(*syscall.Stat_t).Uid), info.Mode(), nil
+}

@@ -60,8 +60,11 @@ func (o Options) EnvFile() string { return filepath.Join(o.storeDir(), "service.
 // makeDir makes the folder. One that is there must be this user's: with another's HOME, as root has
 // with some versions of sudo, the service would take over the mail of that user.
 func (o Options) makeDir() error {
-	err := os.MkdirAll(o.DataDir, 0o700)
-	return cmp.Or(o.unusable(cmp.Or(err, files.CheckOwner(o.DataDir))), files.CheckMode(o.DataDir))
+	return cmp.Or(o.unusable(os.MkdirAll(o.DataDir, 0o700)), o.checkDir())
+}
+
+func (o Options) checkDir() error {
+	return cmp.Or(o.unusable(files.CheckOwner(o.DataDir)), files.CheckMode(o.DataDir))
 }
 
 func (o Options) unusable(err error) error {
@@ -95,10 +98,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 
 // Find attaches to the local service, and fails with [ErrNotRunning] if it does not run.
 func Find(ctx context.Context, o Options) (*Session, error) {
-	if _, err := os.Stat(o.DataDir); errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotRunning
-	}
-	if err := o.makeDir(); err != nil {
+	if err := o.checkDir(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return o.retry(ctx, func(limit context.Context) (*Session, error) {

@@ -64,6 +64,12 @@ func listenAdmin(store string, admin *Admin, control, rest http.Handler, log *sl
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    4 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if !trusted(c) {
+				_ = c.Close() // nothing is read from it
+			}
+			return ctx
+		},
 	}
 	return a, nil
 }
@@ -95,20 +101,7 @@ func (a *adminSocket) makeFolder(store string) (path string, err error) {
 	return path, os.WriteFile(note, []byte(path), 0o600)
 }
 
-func (a *adminSocket) serve() error { return ignoreClosed(a.http.Serve(trustedListener{a.listener})) }
-
-// trustedListener closes connections from other users.
-type trustedListener struct{ net.Listener }
-
-func (l trustedListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil || trusted(c) {
-			return c, err
-		}
-		_ = c.Close() // nothing was sent
-	}
-}
+func (a *adminSocket) serve() error { return ignoreClosed(a.http.Serve(a.listener)) }
 
 // shutdown ends what control serves, and lets operations complete.
 func (a *adminSocket) shutdown(ctx context.Context) error {
