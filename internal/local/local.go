@@ -3,8 +3,9 @@
 //
 // Its folder has a lock and the store. The process that runs it holds the lock until it ends, however it
 // ends. It answers on the admin socket of the store, where each client keeps a request open for as long
-// as it needs the service, and gets its key, which is new at each start. For other clients of its REST
-// API a file has the key.
+// as it needs the service, and makes its requests of the REST API. Other clients make them over TCP, with
+// the key in a file. The key is new at each start, since another user may take the port of a service
+// that has ended.
 package local
 
 import (
@@ -229,8 +230,7 @@ func taken(port string) string {
 }
 
 // Session is an attachment to the local service, which does not end by itself while there is one. As an
-// [http.RoundTripper] it makes requests of the REST API over the socket, to which another user cannot listen as
-// to a port.
+// [http.RoundTripper] it makes requests of the REST API over the socket, at which no other user can listen.
 type Session struct {
 	State   // as it was at the start
 	options Options
@@ -260,7 +260,7 @@ func (s *Session) Close() {
 func (s *Session) RoundTrip(r *http.Request) (*http.Response, error) {
 	select {
 	case <-s.done:
-		return nil, ErrNotRunning // the next service has another key
+		return nil, cmp.Or(s.err, ErrNotRunning) // the next service has another key
 	default:
 	}
 	r = r.Clone(r.Context())
