@@ -603,6 +603,33 @@ func TestListOfInboxes(t *testing.T) {
 	})
 }
 
+// Inboxes that are not on the first page of the list, or leave it, are followed as without a list.
+func TestInboxesBeyondTheFirstPage(t *testing.T) {
+	paged := extended
+	paged.PageSize = 3
+	run(t, paged, watch.Options{}, 12, func(s *screen) {
+		s.pass(time.Minute)
+		s.deliver(0, "beyond the page")
+		s.deliver(11, "on the page")
+		s.pass(time.Second)
+		s.wants(1, watch.Arrived, 11)
+		s.pass(2 * time.Minute)
+		s.wants(1, watch.Arrived, 0)
+		for n := range 3 {
+			must(t, failure(s.server.Create(fmt.Sprint("made-elsewhere", n), time.Hour)))
+		}
+		s.pass(time.Second)
+		if lists := s.find(watch.Inboxes, -1); lists[len(lists)-1].Total != 15 || len(lists[len(lists)-1].Inboxes) != 3 {
+			t.Errorf("the last list is %+v", lists[len(lists)-1])
+		}
+		s.deliver(10, "no longer on the page")
+		s.pass(2 * time.Minute)
+		s.wants(1, watch.Arrived, 10)
+		s.wants(0, watch.Gone, -1)
+		s.checkBudget(60)
+	})
+}
+
 func TestLongPollsThatAreCutAreAskedAgainQuietly(t *testing.T) {
 	run(t, extended, watch.Options{}, 1, func(s *screen) {
 		s.watcher.SetView([]string{s.inboxes[0].ID})

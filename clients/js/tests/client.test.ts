@@ -56,6 +56,7 @@ test('a method for each operation', async () => {
   await send(mayfly.smtp, made.email, 'Two', 'Hello.');
   expect(await client.getInbox(made.id)).toMatchObject({ email: made.email, message_count: 2 });
   expect((await client.listInboxes()).inboxes.map((i) => i.id)).toContain(made.id);
+  expect((await client.listInboxes({ limit: 1, after: made.id })).inboxes.map((i) => i.id)).not.toContain(made.id);
   const [two] = (await client.listMessages(made.id, { limit: 1 })).messages;
   const [one] = (await client.listMessages(made.id, { after: two.id })).messages;
   expect(await client.getMessage(made.id, one.id)).toMatchObject({ subject: 'One', text: 'Hello.\n' });

@@ -135,7 +135,11 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
 }
 
 function query(page: Page): URLSearchParams {
-  return new URLSearchParams(Object.entries(page).map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(page)) {
+    query.set(name, String(value));
+  }
+  return query;
 }
 
 /** A path in which each value is one segment. */
