@@ -39,15 +39,16 @@ func (s *Store) Ready(ctx context.Context) error {
 	}
 	testing.Wait()
 	var faults []string
+	var causes []error
 	for _, err := range errs {
 		if e, ok := errors.AsType[*service.Error](err); ok {
-			faults = append(faults, e.Message)
+			faults, causes = append(faults, e.Message), append(causes, e.Err)
 		}
 	}
 	if faults == nil {
 		return nil
 	}
-	return &service.Error{Code: service.Unavailable, Message: strings.Join(faults, "; "), RetryAfter: retryAfter, Err: errors.Join(errs...)}
+	return &service.Error{Code: service.Unavailable, Message: strings.Join(faults, "; "), RetryAfter: retryAfter, Err: errors.Join(causes...)}
 }
 
 // testsOfServers returns for each server that has keys a name whose rows are there.
