@@ -184,16 +184,20 @@ func onInbox[In interface{ inbox() string }, Out any](
 }
 
 // inboxID returns the ID of the inbox that name names. An ID costs no request, an address that of
-// the list of inboxes, if the service has one.
+// the list of inboxes, if the service has one, and only if need be its other pages.
 func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string) (string, error) {
 	if !strings.Contains(name, "@") {
 		return name, nil
 	}
-	all, _, err := t.known.Inboxes(ctx, t.client(r))
-	if err != nil {
-		return "", err
+	is := func(i api.Inbox) bool { return names(name, i) }
+	page, err := t.client(r).PollInboxes(ctx, api.Poll{})
+	all := page.Inboxes
+	if err != nil || len(all) < page.Total && !slices.ContainsFunc(all, is) {
+		if all, _, err = t.known.Inboxes(ctx, t.client(r)); err != nil {
+			return "", err
+		}
 	}
-	found := slices.IndexFunc(all, func(i api.Inbox) bool { return names(name, i) })
+	found := slices.IndexFunc(all, is)
 	if found < 0 {
 		return "", fmt.Errorf("%w: %s", errNoInbox, name)
 	}

@@ -117,4 +117,16 @@ func TestAPageOfInboxesCostsFewRequests(t *testing.T) {
 	if n := len(a.service.Requests()) - before; n > 1 {
 		t.Errorf("listing by address took %d requests", n)
 	}
+
+	a = newAgent(t, apitest.Options{Extensions: true}, nil)
+	for range 2500 {
+		_, err := a.service.Create("", time.Hour)
+		must(t, err)
+	}
+	inbox = a.inbox()
+	before = len(a.service.Requests())
+	a.call("list_messages", map[string]any{"inbox": inbox.Email}, nil)
+	if n := len(a.service.Requests()) - before; n > 2 {
+		t.Errorf("listing by address among 2,501 took %d requests", n)
+	}
 }
