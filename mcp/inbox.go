@@ -132,21 +132,15 @@ const (
 
 func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in listInboxesArgs) (inboxList, error) {
 	c := t.client(r)
-	all, listed, err := t.known.Inboxes(ctx, c)
+	all, total, listed, err := t.inboxesAfter(ctx, c, in.After, cmp.Or(in.Limit, maxPage))
 	if err != nil {
 		return inboxList{}, err
 	}
-	out := inboxList{Inboxes: []inbox{}, Total: len(all)}
+	out := inboxList{Inboxes: []inbox{}, Total: total}
 	if !listed {
 		in.Limit = cmp.Or(in.Limit, unlistedPage)
 	}
-	if in.After != "" {
-		last := slices.IndexFunc(all, func(i api.Inbox) bool { return names(in.After, i) })
-		if last < 0 {
-			return inboxList{}, fmt.Errorf("no inbox %s is in the list: start again without after", render.Clean(in.After))
-		}
-		all = all[last+1:]
-	}
+	last := "" // the ID of the last on the page
 	for _, i := range all {
 		if !listed {
 			if i, err = c.Inbox(ctx, i.ID); errors.Is(err, api.ErrNotFound) {
@@ -157,11 +151,31 @@ func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in list
 		}
 		out.Inboxes = append(out.Inboxes, describe(i, c.ServiceTime()))
 		if shown := page(out.Inboxes, in.Limit); len(shown) < len(out.Inboxes) {
-			out.Inboxes, out.Next = shown, shown[len(shown)-1].Address
+			out.Inboxes, out.Next = shown, last
 			break
 		}
+		last = i.ID
 	}
 	return out, nil
+}
+
+// inboxesAfter returns the newest inboxes after the one with an ID, in order: at least one more than limit, if there are
+// so many. Total is how many there are in all, listed whether the service lists them.
+func (t *tools) inboxesAfter(ctx context.Context, c *api.Client, after string, limit int) (all []api.Inbox, total int, listed bool, err error) {
+	list, err := c.PollInboxes(ctx, api.Poll{Limit: limit + 1, After: after})
+	all, total, listed = list.Inboxes, list.Total, true
+	if errors.Is(err, api.ErrUnsupported) {
+		all, listed, err = t.known.Inboxes(ctx, c)
+		total = len(all)
+	}
+	last := slices.IndexFunc(all, func(i api.Inbox) bool { return i.ID == after })
+	if errors.Is(err, api.ErrNotFound) || last < 0 && after != "" && (!listed || len(all) > limit+1) {
+		err = fmt.Errorf("no inbox %s is in the list: start again without after", render.Clean(after))
+	}
+	if err != nil {
+		return nil, 0, false, err
+	}
+	return all[last+1:], total, listed, nil
 }
 
 // names reports whether name is the ID or the address of an inbox.

@@ -129,4 +129,9 @@ func TestAPageOfInboxesCostsFewRequests(t *testing.T) {
 	if n := len(a.service.Requests()) - before; n > 2 {
 		t.Errorf("listing by address among 2,501 took %d requests", n)
 	}
+	before = len(a.service.Requests())
+	a.call("list_inboxes", nil, nil)
+	if n := len(a.service.Requests()) - before; n > 1 {
+		t.Errorf("a page of 2,501 inboxes took %d requests", n)
+	}
 }
