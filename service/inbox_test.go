@@ -130,7 +130,7 @@ func TestInboxesInPages(t *testing.T) {
 // A key has at most ten inboxes for each message that its plan allows on a day.
 func TestTooManyInboxes(t *testing.T) {
 	t.Parallel()
-	s, k := start(t, service.Dev, service.Options{})
+	s, k := start(t, service.Dev, service.Options{CatchAll: "new"})
 	in := create(t, s, k, "first")
 	for range 10*service.Dev.Limits().EmailsPerDay - 1 {
 		create(t, s, k, "")
@@ -139,6 +139,12 @@ func TestTooManyInboxes(t *testing.T) {
 	if wantCode(t, err, service.Forbidden); !strings.Contains(err.Error(), "10000 inboxes") {
 		t.Error(err)
 	}
+	r, err := s.Recipient(t.Context(), "unknown@anywhere.test")
+	if err == nil {
+		err = s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte(plainMail)})
+	}
+	wantCode(t, err, service.OverQuota)
+	deliver(t, s, plainMail, in.Address)
 	must(t, s.DeleteInbox(t.Context(), k, in.ID))
 	create(t, s, k, "")
 	create(t, s, createKey(t, s), "another")
