@@ -170,20 +170,17 @@ func (s *Service) Inboxes(ctx context.Context, k Key, p Page) (InboxList, error)
 		from.CreatedAt, from.ID = in.CreatedAt, in.ID
 	}
 	for more := true; more && len(list.Inboxes) < limit; {
-		page, err := s.store.Inboxes(ctx, from)
+		page, total, err := s.store.Inboxes(ctx, from)
 		if err != nil {
 			return InboxList{}, err
 		}
-		if n := len(page.Inboxes); n > 0 {
-			from.CreatedAt, from.ID = page.Inboxes[n-1].CreatedAt, page.Inboxes[n-1].ID
-		}
-		for _, in := range page.Inboxes {
-			if !s.expired(in) {
+		for _, in := range page {
+			if from.CreatedAt, from.ID = in.CreatedAt, in.ID; !s.expired(in) {
 				list.Inboxes = append(list.Inboxes, in)
 			}
 		}
-		list.Total = page.Total
-		if more = page.More; !more && p.After == "" {
+		list.Total = total
+		if more = len(page) == limit; !more && p.After == "" {
 			list.Total = len(list.Inboxes)
 		}
 	}

@@ -118,7 +118,7 @@ func TestInboxesInPages(t *testing.T) {
 		pages(4, "one", "", 6)
 		time.Sleep(time.Minute) // nothing is swept
 		pages(0, "", "six five two one", 4)
-		pages(3, "", "six five two", 4)
+		pages(3, "", "six five two", 6)
 		pages(2, "", "six five", 6)
 		pages(9, "five", "two one", 6)
 		for _, after := range []string{"three", "foreign", "unknown"} {

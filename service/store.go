@@ -39,8 +39,8 @@ type Store interface {
 	// ever had the address. Messages and Version may be zero.
 	InboxByAddress(ctx context.Context, address string) (Inbox, error)
 	// Inboxes returns a page of the key's list of inboxes, which has the newest first, and those created at
-	// the same time in the order of their IDs. It takes no longer the more there are.
-	Inboxes(ctx context.Context, p PageOfInboxes) (InboxPage, error)
+	// the same time in the order of their IDs, and how many the key has. It takes no longer the more there are.
+	Inboxes(ctx context.Context, p PageOfInboxes) (page []Inbox, total int, err error)
 	// DeleteInbox removes an inbox of the key and all its messages, or returns NotFound.
 	DeleteInbox(ctx context.Context, keyID, id string) error
 	// ExtendInbox sets when an inbox of the key expires that has not expired at now, and returns it,
@@ -99,20 +99,13 @@ type StoredKey struct {
 	Hash [32]byte // SHA-256 of the secret
 }
 
-// PageOfInboxes asks for up to Limit inboxes of a key that come after the one with a time of creation and
-// an ID, whether or not there is such an inbox. A time in the future asks for the newest.
+// PageOfInboxes asks for Limit inboxes of a key, fewer only if there are no more, that come after the one with
+// a time of creation and an ID, whether or not there is such an inbox. A time in the future asks for the newest.
 type PageOfInboxes struct {
 	KeyID     string
 	CreatedAt time.Time
 	ID        string
 	Limit     int
-}
-
-// InboxPage is a page of a key's list of inboxes. It may have fewer than asked for although there are more.
-type InboxPage struct {
-	Inboxes []Inbox
-	More    bool
-	Total   int // inboxes of the key
 }
 
 // Append is one delivery for the store.

@@ -125,35 +125,24 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 }
 
 // Inboxes implements service.Store.
-func (s *Store) Inboxes(ctx context.Context, p service.PageOfInboxes) (service.InboxPage, error) {
-	var page service.InboxPage
+func (s *Store) Inboxes(ctx context.Context, p service.PageOfInboxes) (page []service.Inbox, total int, err error) {
 	if !isName(p.KeyID) {
-		return page, nil
+		return nil, 0, nil
 	}
-	prefix := append(prefixed(listPrefix, p.KeyID), 0)
-	var ids []string
+	list := append(prefixed(listPrefix, p.KeyID), 0)
 	// One byte more leaves the inbox itself out.
-	err := s.scan(ctx, append(listKey(p.KeyID, p.CreatedAt, p.ID), 0), after(prefix), func(key, _ []byte) (bool, error) {
-		if page.More = len(ids) == p.Limit; !page.More {
-			ids = append(ids, string(key[len(prefix)+8:len(key)-1]))
+	err = s.scan(ctx, append(listKey(p.KeyID, p.CreatedAt, p.ID), 0), after(list), func(key, _ []byte) (bool, error) {
+		in, err := s.Inbox(ctx, p.KeyID, string(key[len(list)+8:len(key)-1]))
+		if service.ErrorCode(err) == service.NotFound { // deleted meanwhile
+			return true, nil
 		}
-		return !page.More, nil
+		page = append(page, in)
+		return len(page) < p.Limit, err
 	})
 	if err == nil {
-		page.Total, err = s.count(inboxesOf(p.KeyID))
+		total, err = s.count(inboxesOf(p.KeyID))
 	}
-	for _, id := range ids {
-		if err != nil {
-			break
-		}
-		var in service.Inbox
-		if in, err = s.Inbox(ctx, p.KeyID, id); err == nil {
-			page.Inboxes = append(page.Inboxes, in)
-		} else if service.ErrorCode(err) == service.NotFound { // deleted meanwhile
-			err = nil
-		}
-	}
-	return page, err
+	return page, total, err
 }
 
 // fewMessages is up to how many messages are deleted one by one, which is then cheaper than a

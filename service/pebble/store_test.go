@@ -132,9 +132,9 @@ func TestOnlyWhatIsOnDiskIsShown(t *testing.T) {
 			if got := subjects(t, s, in); !slices.Equal(got, subject) {
 				t.Errorf("the list is %q, want %q", got, subject)
 			}
-			list, err := s.Inboxes(t.Context(), service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9})
+			list, _, err := s.Inboxes(t.Context(), service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9})
 			must(t, err)
-			if len(list.Inboxes) != 1 || list.Inboxes[0].Messages != len(subject) {
+			if len(list) != 1 || list[0].Messages != len(subject) {
 				t.Errorf("the list of inboxes is %+v", list)
 			}
 		}

@@ -87,7 +87,7 @@ func TestCommitsInTwoPhases(t *testing.T) {
 			return many.Wait()
 		})
 		wants("reading", false, func(in service.Inbox) error {
-			if _, err := s.Inboxes(ctx, service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9}); err != nil {
+			if _, _, err := s.Inboxes(ctx, service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9}); err != nil {
 				return err
 			}
 			if _, err := s.InboxByAddress(ctx, in.Address); err != nil {

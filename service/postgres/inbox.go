@@ -186,22 +186,23 @@ func (s *Store) readAddressed(ctx context.Context, pool *pgxpool.Pool, list []ke
 }
 
 // Inboxes implements service.Store.
-func (s *Store) Inboxes(ctx context.Context, p service.PageOfInboxes) (service.InboxPage, error) {
+func (s *Store) Inboxes(ctx context.Context, p service.PageOfInboxes) ([]service.Inbox, int, error) {
 	if !isName(p.KeyID) {
-		return service.InboxPage{}, nil
+		return nil, 0, nil
 	}
 	v, err := s.serverOf(ctx, p.KeyID)
 	if err != nil {
-		return service.InboxPage{}, err
+		return nil, 0, err
 	}
 	found, err := v.pages.get(ctx, p)
-	return found.InboxPage, err
+	return found.inboxes, found.total, err
 }
 
-// page is a page of a key's list of inboxes.
+// page is a page of a key's list of inboxes, and how many the key has.
 type page struct {
-	of service.PageOfInboxes
-	service.InboxPage
+	of      service.PageOfInboxes
+	inboxes []service.Inbox
+	total   int
 }
 
 func (s *Store) readPages(ctx context.Context, pool *pgxpool.Pool, list []service.PageOfInboxes) ([]page, error) {
@@ -211,15 +212,12 @@ func (s *Store) readPages(ctx context.Context, pool *pgxpool.Pool, list []servic
 		p := &pages[i]
 		p.of = of
 		b.Queue("SELECT inboxes FROM owners WHERE key_id = $1", of.KeyID).Query(func(rows pgx.Rows) error {
-			_, err := pgx.ForEachRow(rows, []any{&p.Total}, func() error { return nil })
+			_, err := pgx.ForEachRow(rows, []any{&p.total}, func() error { return nil })
 			return err
 		})
 		b.Queue("SELECT "+inboxColumns+` FROM inboxes i WHERE key_id = $1 AND created_at <= $2 AND (created_at < $2 OR id > $3)
-			ORDER BY created_at DESC, id LIMIT $4`, of.KeyID, of.CreatedAt, of.ID, of.Limit+1).Query(func(rows pgx.Rows) (err error) {
-			p.Inboxes, err = pgx.CollectRows(rows, scanInbox)
-			if p.More = len(p.Inboxes) > of.Limit; p.More {
-				p.Inboxes = p.Inboxes[:of.Limit]
-			}
+			ORDER BY created_at DESC, id LIMIT $4`, of.KeyID, of.CreatedAt, of.ID, of.Limit).Query(func(rows pgx.Rows) (err error) {
+			p.inboxes, err = pgx.CollectRows(rows, scanInbox)
 			return err
 		})
 	}

@@ -336,7 +336,7 @@ func exercise(t *testing.T, s *Store, done func(what string)) {
 			return err
 		})},
 		{"listing inboxes", each(func(in service.Inbox) error {
-			_, err := s.Inboxes(ctx, service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9})
+			_, _, err := s.Inboxes(ctx, service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9})
 			return err
 		})},
 		{"reading the day's count", each(func(in service.Inbox) error {
