@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -57,12 +58,18 @@ func (s *Service) CreateInbox(ctx context.Context, k Key, n NewInbox) (Inbox, er
 		}
 		return s.createInbox(ctx, k, username+"@"+domain, ttl)
 	}
-	// A collision of random names is improbable; three in a row have another cause.
+	// A collision of random names is improbable; three in a row have another cause. Each address of a
+	// cluster may be on a server that is down.
 	var in Inbox
-	for range 3 {
+	for taken, down := 0, 0; taken < 3 && down < 20; {
 		in, err = s.createInbox(ctx, k, randomUsername()+"@"+domain, ttl)
-		if ErrorCode(err) != Taken {
-			break
+		switch {
+		case errors.Is(err, ErrOtherAddress):
+			down++
+		case ErrorCode(err) == Taken:
+			taken++
+		default:
+			return in, err
 		}
 	}
 	return in, err

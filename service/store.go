@@ -29,7 +29,7 @@ type Store interface {
 	// CreateInbox creates an inbox from its ID, KeyID, Address, CreatedAt and ExpiresAt. Taken: the
 	// address belongs or once belonged to another key, or has an inbox that is not expired at
 	// CreatedAt, or never belonged to a key while one of its Untagged addresses does to another.
-	// OverQuota: the key has limit inboxes.
+	// OverQuota: the key has limit inboxes. ErrOtherAddress: another address may be possible now.
 	CreateInbox(ctx context.Context, in Inbox, limit int) error
 	// Inbox returns an inbox of the key, or NotFound, which takes as long for another key's inbox
 	// as for none.
@@ -81,7 +81,9 @@ var (
 	ErrTaken     = &Error{Code: Taken, Message: "The address is taken"}
 	ErrOverQuota = &Error{Code: OverQuota, Message: "over the day's quota"}
 	ErrHashTaken = &Error{Code: Taken, Message: "there is a key with this secret"}
-	ErrClosed    = &Error{Code: Unavailable, Message: "The service is stopping"}
+	// A Code of Unavailable: what has the address does not answer.
+	ErrOtherAddress = &Error{Code: Unavailable, Message: "The address cannot be made now", RetryAfter: 5 * time.Second}
+	ErrClosed       = &Error{Code: Unavailable, Message: "The service is stopping"}
 )
 
 // Shared are the additional methods of a store that several processes can have open at once.

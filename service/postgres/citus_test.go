@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -146,6 +147,52 @@ func TestConnectionsDoNotGrow(t *testing.T) {
 	}
 	if sizes[1] > sizes[0]+sizes[0]/10 {
 		t.Errorf("a connection takes %d bytes, and %d after 200 more statements", sizes[0], sizes[1])
+	}
+}
+
+// A process whose URL names the coordinator alone goes on without it, and one whose URL names another
+// server, too, can start.
+func TestClusterWithoutItsCoordinator(t *testing.T) {
+	t.Parallel()
+	c := pgtest.StartCitus(t, "fsync=off")
+	s := open(t, c.Nodes[0].URL(), Options{})
+	v := service.New(s, service.Options{Domains: []string{"x.test"}})
+	_, k, err := v.CreateKey(t.Context(), "", service.Enterprise)
+	check(t, err)
+	in, err := v.CreateInbox(t.Context(), k, service.NewInbox{})
+	check(t, err)
+	c.Nodes[0].Stop(pgtest.Kill)
+	await(t, "no connection is left to it", func() bool { return failure(v.Keys(t.Context())) == nil })
+	check(t, deliver(t.Context(), s, in, "x"))
+	wantMessages(t, s, in, 1)
+	check(t, failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
+	check(t, failure(v.Allow(t.Context(), k)))
+	url := strings.Replace(c.Nodes[0].URL(), c.Nodes[0].Addr(), c.Nodes[0].Addr()+","+c.Nodes[1].Addr(), 1)
+	check(t, deliver(t.Context(), open(t, url, Options{}), in, "x"))
+}
+
+// Without a worker, random addresses are on others, and who makes a key is told which one is down.
+func TestClusterWithoutAWorker(t *testing.T) {
+	t.Parallel()
+	c := pgtest.StartCitus(t, "fsync=off")
+	s := open(t, c.Nodes[0].URL(), Options{})
+	v := service.New(s, service.Options{Domains: []string{"x.test"}})
+	var k service.Key
+	for on := 0; fmt.Sprint("127.0.0.1:", on) != c.Nodes[2].Addr(); {
+		var err error
+		_, k, err = v.CreateKey(t.Context(), "", service.Enterprise)
+		check(t, err)
+		on = count(t, s, "SELECT nodeport FROM citus_shards WHERE shardid = get_shard_id_for_distribution_column('owners', $1::text)", k.ID)
+	}
+	check(t, failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
+	c.Nodes[1].Stop(pgtest.Kill)
+	await(t, "no connection is left to it", func() bool { return failure(v.Keys(t.Context())) == nil })
+	for range 20 {
+		check(t, failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
+	}
+	_, _, err := v.CreateKey(t.Context(), "", service.Dev)
+	if err == nil || !strings.HasPrefix(err.Error(), "The server "+c.Nodes[1].Addr()+" of the cluster does not answer") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("making a key ends with %v", err)
 	}
 }
 

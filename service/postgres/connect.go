@@ -49,11 +49,14 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	if s.coordinator, err = pgxpool.NewWithConfig(ctx, coordinator); err != nil {
 		return err
 	}
-	if err := makeSchema(ctx, s.coordinator, true); err != nil {
+	if s.pool, err = pgxpool.NewWithConfig(ctx, toAny); err != nil {
 		return err
 	}
-	s.pool, err = pgxpool.NewWithConfig(ctx, toAny)
-	return err
+	// The coordinator may be down, unless it has to make them.
+	if made, err := checkSchema(ctx, s.pool, true); made || err != nil {
+		return err
+	}
+	return makeSchema(ctx, s.coordinator, true)
 }
 
 // node is where a server of a Citus cluster listens.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -38,7 +39,9 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) er
 	if err := s.ensureSlot(ctx, slotOf(in)); err != nil {
 		return err
 	}
-	if err := s.claim(ctx, in.Address, in.KeyID); err != nil {
+	if err := s.claim(ctx, in.Address, in.KeyID); service.ErrorCode(err) == service.Unavailable {
+		return fmt.Errorf("%w: %w", service.ErrOtherAddress, err) // it is on a server of its own
+	} else if err != nil {
 		return err
 	}
 	var before int

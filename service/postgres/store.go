@@ -109,8 +109,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	config.ConnConfig.Tracer = o.tracer
 	s := &Store{log: o.Log, timeout: o.Timeout, servers: cache[*server]{ttl: placementsTTL}, tests: cache[[]placement]{ttl: placementsTTL}, commits: newCommitTimes()}
 	if err := s.connect(ctx, config); err != nil {
-		if s.coordinator != nil {
-			s.coordinator.Close()
+		for _, pool := range []*pgxpool.Pool{s.coordinator, s.pool} {
+			if pool != nil {
+				pool.Close()
+			}
 		}
 		c := config.ConnConfig
 		message := fmt.Sprintf("open the database %s on %s:%d: %v", c.Database, c.Host, c.Port, explain(err))
