@@ -182,7 +182,7 @@ const (
 	NotFound     Code = "not found"    // no such inbox, message, address or key of the caller: 404, SMTP 550
 	Taken        Code = "taken"        // the address belongs to another inbox or key, the secret to a key: 400
 	RateLimited  Code = "rate limited" // too many requests, see RetryAfter: 429
-	OverQuota    Code = "over quota"   // the day's messages are used up, see RetryAfter: SMTP 452
+	OverQuota    Code = "over quota"   // the day's messages are used up, see RetryAfter, or there are too many inboxes: SMTP 452
 	Full         Code = "full"         // no space left in the store: 503, SMTP 452
 	Unavailable  Code = "unavailable"  // the store cannot be used now, see RetryAfter: 503, SMTP 452
 	Damaged      Code = "damaged"      // what was asked for cannot be read from the store: 500

@@ -114,28 +114,23 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	return nil
 }
 
-// inboxesJSON encodes a list, the inboxes directly, as in encode.
+// inboxesJSON encodes a list.
 func (s *Server) inboxesJSON(list service.InboxList) ([]byte, error) {
 	b := bytes.NewBufferString(`{"inboxes":[`)
-	for i, in := range list.Inboxes {
-		if i > 0 {
-			b.WriteByte(',')
-		}
+	err := writeElements(b, list.Inboxes, func(in service.Inbox) api.Inbox {
 		j := inboxJSON(in)
 		j.ETag = versionTag(in.Version)
-		element, err := j.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		b.Write(element)
+		return j
+	})
+	if err != nil {
+		return nil, err
 	}
 	rest := api.InboxList{Total: list.Total, Domains: s.service.Domains()}
 	if s.options.Relay != nil {
 		rest.RelayAllow = s.options.Relay.Allowed()
 	}
 	end, err := encode(rest)
-	b.WriteByte(']')
-	b.Write(bytes.TrimPrefix(end, []byte(`{"inboxes":[]`)))
+	b.Write(bytes.TrimPrefix(end, []byte(`{"inboxes":[`)))
 	return b.Bytes(), err
 }
 

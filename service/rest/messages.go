@@ -58,7 +58,7 @@ func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, pa
 	total, version := list.Total, list.Version
 	b := bytes.NewBufferString(`{"messages":[`)
 	for {
-		if err := writeSummaries(b, list.Messages); err != nil {
+		if err := writeElements(b, list.Messages, summaryJSON); err != nil {
 			return err
 		}
 		if page.Limit > 0 || len(list.Messages) < part.Limit {
@@ -92,20 +92,23 @@ func listKey(id string, version uint64, p service.Page) string {
 	return id + versionTag(version) + strconv.Itoa(p.Limit) + p.After
 }
 
-// writeSummaries writes the elements of a JSON array.
-func writeSummaries(b *bytes.Buffer, list []service.Summary) error {
-	for i, m := range list {
+// writeElements writes the elements of a JSON array, directly, as in encode.
+func writeElements[T any, J json.Marshaler](b *bytes.Buffer, list []T, object func(T) J) error {
+	for i, element := range list {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		s := api.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: m.Size}
-		j, err := s.MarshalJSON() // directly, as in encode
+		j, err := object(element).MarshalJSON()
 		if err != nil {
 			return err
 		}
 		b.Write(j)
 	}
 	return nil
+}
+
+func summaryJSON(m service.Summary) api.Summary {
+	return api.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: m.Size}
 }
 
 // parseCost is how much memory a message takes on its way from the store to the answer, in multiples of
