@@ -102,15 +102,10 @@ type post struct {
 	client *api.Client
 }
 
-// postKey is the key of a post in the context of its request, and its name in the token of what is in it.
-type postKey struct{}
-
-const postName = "post"
-
 // postOf returns the HTTP request that a request came by, or the zero value.
 func postOf(r sdk.Request) (p post) {
 	if extra := r.GetExtra(); extra != nil && extra.TokenInfo != nil {
-		p, _ = extra.TokenInfo.Extra[postName].(post)
+		p, _ = extra.TokenInfo.Extra["post"].(post)
 	}
 	return p
 }
@@ -123,13 +118,6 @@ func Handler(o Options) func(w http.ResponseWriter, r *http.Request, keyID strin
 	t, server := newServer(func(r sdk.Request) *api.Client { return postOf(r).client }, o)
 	streams := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{SessionTimeout: sessionTimeout, Logger: o.Log})
 
-	// What comes with a single request reaches the tools in its token alone: their context is that of the
-	// request that began the session.
-	inToken := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
-		p := ctx.Value(postKey{}).(post)
-		return &auth.TokenInfo{UserID: p.keyID, Extra: map[string]any{postName: p}}, nil
-	}
-	serve := auth.RequireBearerToken(inToken, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(streams).ServeHTTP
 	origins := http.NewCrossOriginProtection()
 	return func(w http.ResponseWriter, r *http.Request, keyID string, client *api.Client) {
 		if err := origins.Check(r); err != nil {
@@ -151,9 +139,13 @@ func Handler(o Options) func(w http.ResponseWriter, r *http.Request, keyID strin
 				t.sessions.leave(s)
 			}
 		}
-		r = r.Clone(context.WithValue(r.Context(), postKey{}, post{r.Context(), keyID, client}))
+		// What comes with a single request reaches the tools in its token alone: their context is that of the
+		// request that began the session.
+		token := &auth.TokenInfo{UserID: keyID, Extra: map[string]any{"post": post{r.Context(), keyID, client}}}
+		give := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return token, nil }
+		r = r.Clone(r.Context())
 		r.Header.Set("Authorization", "Bearer key")
-		serve(w, r)
+		auth.RequireBearerToken(give, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(streams).ServeHTTP(w, r)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api/watch"
@@ -84,8 +83,8 @@ func (s *sessions) remove(keyID, id string) {
 }
 
 // makeRoom ends the sessions without a call for too long and, if a key has as many as it may, the one of
-// them without a call for the longest. It reports whether the key may have one more.
-func (s *sessions) makeRoom(keyID string) bool {
+// them without a call for the longest. With a call in each it may have more: calls have bounds of their own.
+func (s *sessions) makeRoom(keyID string) {
 	s.mu.Lock()
 	total, timeout := 0, sessionTimeout
 	for _, all := range s.byKey {
@@ -96,15 +95,14 @@ func (s *sessions) makeRoom(keyID string) bool {
 	}
 	var oldest *session
 	for _, o := range s.byKey[keyID] {
-		if o.calls == 0 && (oldest == nil || o.used.Before(oldest.used)) {
+		if len(s.byKey[keyID]) >= maxSessions && o.calls == 0 && (oldest == nil || o.used.Before(oldest.used)) {
 			oldest = o
 		}
 	}
-	full := len(s.byKey[keyID]) >= maxSessions
 	var ended []*sdk.ServerSession
 	for id, all := range s.byKey {
 		s.byKey[id] = slices.DeleteFunc(all, func(o *session) bool {
-			ends := full && o == oldest || o.calls == 0 && time.Since(o.used) >= timeout
+			ends := o == oldest || o.calls == 0 && time.Since(o.used) >= timeout
 			if ends {
 				ended = append(ended, o.running)
 			}
@@ -118,33 +116,27 @@ func (s *sessions) makeRoom(keyID string) bool {
 	for _, o := range ended {
 		_ = o.Close() // nobody is there who could read an error
 	}
-	return !full || oldest != nil
 }
-
-var errSessions = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "all sessions that this API key may have are in use; try again later"}
 
 // bounded makes room for sessions over HTTP, and ends a call when nobody waits for its answer any more.
 func (t *tools) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		p := postOf(r)
-		switch {
-		case p.client == nil: // not over HTTP
-		case method == "initialize":
-			if !t.sessions.makeRoom(p.keyID) {
-				return nil, errSessions
+		if p.client == nil { // not over HTTP
+			return next(ctx, method, r)
+		}
+		if method == "initialize" {
+			result, err := next(ctx, method, r)
+			if err == nil {
+				t.sessions.makeRoom(p.keyID)
+				t.sessions.of(r)
 			}
-			t.sessions.of(r)
-		default:
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithCancel(ctx)
-			defer cancel()
-			defer context.AfterFunc(p.ctx, cancel)()
+			return result, err
 		}
-		result, err := next(ctx, method, r)
-		if err != nil && method == "initialize" {
-			t.sessions.remove(p.keyID, r.GetSession().ID())
-		}
-		return result, err
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(p.ctx, cancel)()
+		return next(ctx, method, r)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"mayfly/api"
 )
@@ -59,15 +59,15 @@ func (s *Server) serveMCP(w *response, r *http.Request) error {
 // agentTransport carries out the requests to the API that answering one of an agent's takes. They end with it.
 type agentTransport struct {
 	server     *Server
+	ctx        context.Context // of the agent's request
 	remoteAddr string
 	keyID      string
-	ctx        context.Context // of the agent's request
+	made       atomic.Int32
+
+	running sync.RWMutex // is read-locked by each request
 
 	mu      sync.Mutex
-	made    int
-	ended   bool
-	running sync.WaitGroup
-	held    int64  // bytes, of all answers
+	held    int64  // bytes, of all messages
 	release func() // of the memory for them
 }
 
@@ -82,14 +82,11 @@ func agentOf(r *http.Request) *agentTransport {
 
 // RoundTrip implements http.RoundTripper.
 func (t *agentTransport) RoundTrip(r *http.Request) (answer *http.Response, err error) {
-	t.mu.Lock()
-	if t.ended {
-		t.mu.Unlock()
-		return nil, context.Canceled
+	t.running.RLock()
+	defer t.running.RUnlock()
+	if t.ctx.Err() != nil {
+		return nil, t.ctx.Err()
 	}
-	t.running.Add(1)
-	t.mu.Unlock()
-	defer t.running.Done()
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), agentKey{}, t))
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()
@@ -100,72 +97,48 @@ func (t *agentTransport) RoundTrip(r *http.Request) (answer *http.Response, err 
 	}()
 	r = r.Clone(ctx)
 	r.RemoteAddr = t.remoteAddr
-	w := &memoryWriter{header: http.Header{}}
+	w := &memoryWriter{header: http.Header{}, status: http.StatusOK}
 	t.server.ServeHTTP(w, r)
-	return &http.Response{
-		StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
-	}, nil
+	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(w), ContentLength: int64(w.Len()), Request: r}, nil
 }
 
-// counts reports whether the next request is one of its key. What is not is paid by the agent's request.
-func (t *agentTransport) counts() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.made++
-	return t.made > freeRequests
+// end waits for the requests. The context of the agent's has ended.
+func (t *agentTransport) end() {
+	t.running.Lock()
+	defer t.running.Unlock()
+	t.release()
 }
 
-// reserve waits for the memory that a message of some size takes, until the agent's request ends.
-func (t *agentTransport) reserve(ctx context.Context, size int64) (err error) {
+// reserve waits for the memory for an answer with a message: cost bytes, or for an agent what all of its messages
+// take, until its request ends.
+func (s *Server) reserve(w *response, r *http.Request, size, cost int64) (release func(), err error) {
+	t := agentOf(r)
+	if t == nil {
+		return s.options.Large.Reserve(r.Context(), w.key.ID, cost)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.release()
 	t.held += agentCost * size
-	if t.release, err = t.server.options.Large.Reserve(ctx, t.keyID, t.held); err != nil {
-		t.release = func() {}
+	if release, err = s.options.Large.Reserve(r.Context(), t.keyID, t.held); err != nil {
+		release = func() {}
 	}
-	return err
-}
-
-// end waits for the requests, whose context has ended.
-func (t *agentTransport) end() {
-	t.mu.Lock()
-	t.ended = true
-	t.mu.Unlock()
-	t.running.Wait()
-	t.release()
-}
-
-// reserve waits for the memory for an answer with a message: cost bytes, or what an agent's takes.
-func (s *Server) reserve(w *response, r *http.Request, size, cost int64) (release func(), err error) {
-	if t := agentOf(r); t != nil {
-		return func() {}, t.reserve(r.Context(), size)
-	}
-	return s.options.Large.Reserve(r.Context(), w.key.ID, cost)
+	t.release = release
+	return func() {}, err
 }
 
 // memoryWriter is an http.ResponseWriter that keeps the answer.
 type memoryWriter struct {
+	bytes.Buffer
 	header http.Header
 	status int
-	body   bytes.Buffer
 }
 
+// Header implements http.ResponseWriter.
 func (w *memoryWriter) Header() http.Header { return w.header }
 
-func (w *memoryWriter) WriteHeader(status int) {
-	w.status = status
-	if n, err := strconv.Atoi(w.header.Get("Content-Length")); err == nil {
-		w.body.Grow(n)
-	}
-}
-
-func (w *memoryWriter) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	return w.body.Write(b)
-}
+// WriteHeader implements http.ResponseWriter.
+func (w *memoryWriter) WriteHeader(status int) { w.status = status }
 
 // secretOf returns the key that a request has, "" without one. Many MCP clients can be given no other than a
 // bearer token (RFC 6750).

@@ -28,7 +28,7 @@ func agentAnswers(requests func(ctx context.Context, c *api.Client) error) rest.
 	}
 }
 
-// /mcp is behind the same gate as the API, and its errors are those of JSON-RPC as well.
+// /mcp is behind the same gate as the API.
 func TestGateOfMCP(t *testing.T) {
 	t.Parallel()
 	guesses := limits.NewGuesses(5, slog.New(slog.DiscardHandler), "keys")
@@ -43,7 +43,7 @@ func TestGateOfMCP(t *testing.T) {
 		{"a bearer token", "POST", "", "{}", "Authorization: Bearer " + key, 200, " {} "},
 		{"a strange bearer token", "POST", "", "{}", "authorization: bearer  " + key, 200, " {} "},
 		{"no body", "GET", key, "", "", 200, "key_"},
-		{"another kind of login", "POST", "", "{}", "Authorization: Basic " + key, 401, `{"jsonrpc":"2.0","id":null,"error":{"code":401,`},
+		{"another kind of login", "POST", "", "{}", "Authorization: Basic " + key, 401, "API key"},
 		{"no key", "GET", "", "", "", 401, "API key"},
 		{"a wrong key", "DELETE", "wrong", "", "", 401, "API key"},
 		{"a wrong token", "POST", "", "{}", "Authorization: Bearer wrong", 401, "API key"},
@@ -117,7 +117,7 @@ func TestRequestsOfAgentsCount(t *testing.T) {
 		srv.wants(t, 200, key, "POST", "/mcp", "{}")
 	}
 	a := srv.call(t, key, "POST", "/mcp", "{}")
-	want := `{"jsonrpc":"2.0","id":null,"error":{"code":429,"message":"Rate limit exceeded; wait ` + a.header.Get("Retry-After") + ` second`
+	want := `{"error":{"code":429,"message":"Rate limit exceeded; wait ` + a.header.Get("Retry-After") + ` second`
 	if a.status != 429 || !strings.HasPrefix(a.body, want) {
 		t.Errorf("%d %s, want %s", a.status, a.body, want)
 	}

@@ -15,13 +15,12 @@ import (
 // response is the http.ResponseWriter of one request, with what is known about the request.
 type response struct {
 	http.ResponseWriter
-	jsonRPC bool        // errors are those of JSON-RPC too
-	key     service.Key // the client's; its ID is empty where no key is needed
-	quota   service.Quota
-	status  int           // 0 until the header is written
-	bytes   int64         // of the body
-	ends    time.Time     // when the client must have read all; zero: no limit
-	waited  time.Duration // for a change, or for the relay
+	key    service.Key // the client's; its ID is empty where no key is needed
+	quota  service.Quota
+	status int           // 0 until the header is written
+	bytes  int64         // of the body
+	ends   time.Time     // when the client must have read all; zero: no limit
+	waited time.Duration // for a change, or for the relay
 }
 
 func (w *response) WriteHeader(status int) {
@@ -116,15 +115,8 @@ func (w *response) sendError(status int, message string) {
 	for _, name := range [...]string{"Etag", "Content-Disposition", "Content-Security-Policy", "Location"} {
 		h.Del(name)
 	}
-	var e struct {
-		Version string           `json:"jsonrpc,omitempty"`
-		ID      *json.RawMessage `json:"id,omitzero"`
-		api.ErrorBody
-	}
-	if e.Error = (api.ErrorDetail{Code: status, Message: message}); w.jsonRPC {
-		e.Version, e.ID = "2.0", new(json.RawMessage("null"))
-	}
-	_ = w.sendJSON(status, e) // it can always be encoded
+	// It can always be encoded.
+	_ = w.sendJSON(status, api.ErrorBody{Error: api.ErrorDetail{Code: status, Message: message}})
 }
 
 // unchanged sets the entity tag of a resource. If the client has that state already, it sends 304 and

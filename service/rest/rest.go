@@ -185,7 +185,7 @@ var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	w := &response{ResponseWriter: rw, jsonRPC: r.URL.Path == mcpPath}
+	w := &response{ResponseWriter: rw}
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
 	if len(r.TransferEncoding) > 0 {
@@ -229,7 +229,7 @@ func (s *Server) admit(w *response, r *http.Request) error {
 		return err
 	}
 	w.key = key
-	if t := agentOf(r); t != nil && !t.counts() {
+	if t := agentOf(r); t != nil && t.made.Add(1) <= freeRequests {
 		return nil
 	}
 	w.quota, err = s.service.Allow(r.Context(), key)
@@ -261,7 +261,7 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 			status, message = http.StatusBadRequest, e.Message
 		case service.Unauthorized:
 			scheme := "ApiKey"
-			if w.jsonRPC {
+			if r.URL.Path == mcpPath {
 				scheme = "Bearer"
 			}
 			w.Header().Set("Www-Authenticate", scheme+` realm="mayfly"`)
@@ -273,7 +273,7 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 		case service.RateLimited:
 			w.retryAfter(e.RetryAfter)
 			status, message = http.StatusTooManyRequests, e.Message
-			if w.jsonRPC { // agents see the text alone
+			if r.URL.Path == mcpPath { // agents see the text alone
 				message += "; wait " + english.Plural(max(1, seconds(e.RetryAfter)), "second", "") + " before the next call"
 			}
 		case service.Undelivered:
