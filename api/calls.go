@@ -239,14 +239,19 @@ func waitApplied(h http.Header) bool {
 	return false
 }
 
-// maxPages bounds the pages that Inboxes reads. Mayfly's own service has 1,000 inboxes on each.
+// maxPages bounds the pages that InboxesUntil reads. Mayfly's own service has 1,000 inboxes on each.
 const maxPages = 1000
 
 // Inboxes returns all inboxes of the key, read page by page: an extension of the contract. It fails as
 // [Client.PollInboxes] does.
 func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
+	return c.InboxesUntil(ctx, func(Inbox) bool { return false })
+}
+
+// InboxesUntil is Inboxes, but reads no page after one with an inbox that is enough.
+func (c *Client) InboxesUntil(ctx context.Context, enough func(Inbox) bool) (InboxList, error) {
 	all, err := c.PollInboxes(ctx, Poll{})
-	for n := 1; err == nil && n < maxPages && len(all.Inboxes) < all.Total; n++ {
+	for n := 1; err == nil && n < maxPages && len(all.Inboxes) < all.Total && !slices.ContainsFunc(all.Inboxes, enough); n++ {
 		var p Poll
 		if n := len(all.Inboxes); n > 0 {
 			p.After = all.Inboxes[n-1].ID

@@ -184,6 +184,9 @@ func TestInboxesOfAllPages(t *testing.T) {
 			ids = append(ids, in.ID)
 		}
 		slices.Reverse(ids)
+		if some, err := c.InboxesUntil(t.Context(), func(i api.Inbox) bool { return i.ID == ids[4] }); err != nil || len(some.Inboxes) != 6 || some.Total != 7 {
+			t.Errorf("until one on the second page: %d of %d, %v", len(some.Inboxes), some.Total, err)
+		}
 		requests := 0
 		counted := server.Client(api.Options{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			if requests++; !test.pages {

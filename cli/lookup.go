@@ -14,6 +14,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/internal/message"
+	"mayfly/internal/registry"
 	"mayfly/render"
 )
 
@@ -43,7 +44,9 @@ func (s *connection) knownAs(arg string) (api.Inbox, bool) {
 
 // listedAs finds the inbox that arg names as inbox does, but asks the service.
 func (s *connection) listedAs(ctx context.Context, arg string) (api.Inbox, error) {
-	all, err := s.inboxes(ctx)
+	all, _, err := s.known.Inboxes(ctx, s.client, func(i api.Inbox) bool {
+		return arg == "" || i.ID == arg || strings.EqualFold(i.Email, arg)
+	})
 	if err != nil {
 		return api.Inbox{}, err
 	}
@@ -101,7 +104,7 @@ func choose[T any](all []T, arg string, name func(T) string) (found T, ok bool, 
 
 // inboxes are the inboxes that have not expired, newest first; see [registry.Registry.Inboxes].
 func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
-	all, _, err := s.known.Inboxes(ctx, s.client)
+	all, _, err := s.known.Inboxes(ctx, s.client, registry.Whole)
 	return all, err
 }
 

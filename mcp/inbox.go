@@ -165,7 +165,7 @@ func (t *tools) inboxesAfter(ctx context.Context, c *api.Client, after string, l
 	list, err := c.PollInboxes(ctx, api.Poll{Limit: limit + 1, After: after})
 	all, total, listed = list.Inboxes, list.Total, true
 	if errors.Is(err, api.ErrUnsupported) {
-		all, listed, err = t.known.Inboxes(ctx, c)
+		all, listed, err = t.known.Inboxes(ctx, c, registry.Whole)
 		total = len(all)
 	}
 	last := slices.IndexFunc(all, func(i api.Inbox) bool { return i.ID == after })
@@ -204,12 +204,9 @@ func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string
 		return name, nil
 	}
 	is := func(i api.Inbox) bool { return names(name, i) }
-	page, err := t.client(r).PollInboxes(ctx, api.Poll{})
-	all := page.Inboxes
-	if err != nil || len(all) < page.Total && !slices.ContainsFunc(all, is) {
-		if all, _, err = t.known.Inboxes(ctx, t.client(r)); err != nil {
-			return "", err
-		}
+	all, _, err := t.known.Inboxes(ctx, t.client(r), is)
+	if err != nil {
+		return "", err
 	}
 	found := slices.IndexFunc(all, is)
 	if found < 0 {
