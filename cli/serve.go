@@ -199,16 +199,12 @@ func (s *serving) run(ctx context.Context) error {
 	return nil
 }
 
-func (s *serving) scheme() string {
-	if s.config.HTTPCert != "" {
-		return "https"
-	}
-	return "http"
-}
-
 // announce prints the addresses, on one line of stderr.
 func (s *serving) announce(running *server.Server) {
-	rest := s.scheme() + "://" + running.HTTPAddr()
+	rest := "http://" + running.HTTPAddr()
+	if s.config.HTTPCert != "" {
+		rest = "https://" + running.HTTPAddr()
+	}
 	if s.logFormat == "json" {
 		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "smtps", running.Addr("SMTPS"), "pop3", running.Addr("POP3"), "store", server.StoreName(s.config.Store))
 		return
