@@ -15,62 +15,87 @@ import (
 // Recipient is where mail to an address goes.
 type Recipient struct {
 	Address string // as it was addressed, in lower case
-	InboxID string
+	InboxID string // empty: WithInbox makes the inbox
 	KeyID   string // the owner of the inbox
 
 	emailsPerDay int
+	plan         Plan   // of an API key
+	made         string // the address of an inbox to be made
 }
 
 // Recipient finds the inbox for an address: the one with that address, or else the one without its
-// "+tag" unless another key ever had the address with it, or else, with Options.CatchAll, a new
-// one. Without Options.CatchAll, mail for the postmaster is kept for the operator. The address is
-// local-part@domain or "postmaster", unquoted and without angle brackets, in any case. NotFound: there
-// is no inbox (SMTP 550). Invalid: not an address (553). OverQuota: the owner has received all the
-// messages of the day (452).
+// "+tag" unless another key ever had the address with it, or else, with Options.CatchAll, one that is
+// made when its first message is stored. Without Options.CatchAll, mail for the postmaster is kept for the
+// operator. The address is local-part@domain or "postmaster", unquoted and without angle brackets, in any
+// case. NotFound: there is no inbox (SMTP 550). Invalid: not an address (553). OverQuota: the owner has
+// received all the messages of the day (452).
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
 	local, domain, err := splitAddress(s.withDomain(address))
 	if err != nil {
 		return Recipient{}, err
 	}
 	address = local + "@" + domain
+	r := Recipient{Address: address, KeyID: s.options.CatchAll, made: address}
 	if s.isPostmaster(local, domain) {
 		// Without a domain the address cannot be anybody else's.
-		in, err := s.inboxFor(ctx, postmaster, fmt.Sprintf("%s/%d", postmaster, DayOf(s.now())), postmasterTTL)
-		if err != nil {
-			return Recipient{}, err
-		}
-		return s.withinQuota(ctx, Recipient{address, in.ID, postmaster, postmasterPerDay})
+		r.KeyID, r.made = postmaster, fmt.Sprintf("%s/%d", postmaster, DayOf(s.now()))
 	}
-	in, err := s.inboxFor(ctx, s.options.CatchAll, address, s.options.CatchAllTTL)
-	if err != nil {
+	in, owner, err := s.addressed(ctx, r.made)
+	switch {
+	case err == nil:
+		r.InboxID, r.KeyID = in.ID, in.KeyID
+	case ErrorCode(err) != NotFound || r.KeyID == "" || owner != "" && owner != r.KeyID:
 		return Recipient{}, err
 	}
-	k, err := s.store.Key(ctx, in.KeyID)
+	if r.KeyID == postmaster {
+		r.emailsPerDay = postmasterPerDay
+		return r, s.withinQuota(ctx, r, 1)
+	}
+	k, err := s.store.Key(ctx, r.KeyID)
 	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
 		return Recipient{}, errNoAddress()
 	}
 	if err != nil {
 		return Recipient{}, err
 	}
-	r := Recipient{Address: address, InboxID: in.ID, KeyID: k.ID, emailsPerDay: k.Plan.Limits().EmailsPerDay}
+	r.plan, r.emailsPerDay = k.Plan, k.Plan.Limits().EmailsPerDay
 	if k.ID == s.options.Unlimited {
 		r.emailsPerDay = math.MaxInt
 		return r, nil
 	}
-	return s.withinQuota(ctx, r)
+	return r, s.withinQuota(ctx, r, 1)
 }
 
-// withinQuota returns the recipient, or errOverQuota if the day's messages are used up.
-func (s *Service) withinQuota(ctx context.Context, r Recipient) (Recipient, error) {
+// WithInbox returns a recipient with its inbox, which it makes if there is none. NotFound: the address has
+// become another key's. OverQuota: the key has too many inboxes.
+func (s *Service) WithInbox(ctx context.Context, r Recipient) (Recipient, error) {
+	if r.InboxID != "" {
+		return r, nil
+	}
+	ttl := s.options.CatchAllTTL
+	if r.KeyID == postmaster {
+		ttl = postmasterTTL
+	}
+	in, err := s.createInbox(ctx, Key{ID: r.KeyID, Plan: r.plan}, r.made, ttl)
+	switch r.InboxID = in.ID; ErrorCode(err) {
+	case Taken: // another delivery made it a moment ago, or the address belongs to another key
+		if r, err = s.Recipient(ctx, r.Address); err == nil && r.InboxID == "" {
+			err = errNoAddress()
+		}
+	case Forbidden:
+		err = &Error{Code: OverQuota, Message: "The key has too many inboxes", Err: err}
+	}
+	return r, err
+}
+
+// withinQuota returns errOverQuota if n messages more are above the day's.
+func (s *Service) withinQuota(ctx context.Context, r Recipient, n int) error {
 	now := s.now()
 	today, err := s.store.EmailsToday(ctx, r.KeyID, DayOf(now))
-	if err != nil {
-		return Recipient{}, err
+	if err == nil && today > r.emailsPerDay-n {
+		return errOverQuota(now)
 	}
-	if today >= r.emailsPerDay {
-		return Recipient{}, errOverQuota(now)
-	}
-	return r, nil
+	return err
 }
 
 func errNoAddress() error { return Errorf(NotFound, "No such inbox here") }
@@ -84,10 +109,9 @@ func errOverQuota(now time.Time) error {
 }
 
 // addressed finds the inbox for an address: its own or, of the same key, that of the address without
-// some of its tags. An address that a key has or had is never another key's.
-func (s *Service) addressed(ctx context.Context, address string) (Inbox, error) {
-	var found Inbox
-	owner := ""
+// some of its tags. An address that a key has or had is never another key's. With NotFound, owner is that
+// key, if any.
+func (s *Service) addressed(ctx context.Context, address string) (found Inbox, owner string, err error) {
 	// With the shortest first, no change in between makes mail cross keys: once an address has an
 	// owner, no other key gets one with more tags.
 	for _, a := range append(Untagged(address), address) {
@@ -96,7 +120,7 @@ func (s *Service) addressed(ctx context.Context, address string) (Inbox, error) 
 			continue
 		}
 		if err != nil {
-			return Inbox{}, err
+			return Inbox{}, "", err
 		}
 		if in.KeyID != owner {
 			found, owner = Inbox{}, in.KeyID
@@ -106,35 +130,13 @@ func (s *Service) addressed(ctx context.Context, address string) (Inbox, error) 
 		}
 	}
 	if found.ID == "" {
-		return Inbox{}, errNoAddress()
+		return Inbox{}, owner, errNoAddress()
 	}
-	return found, nil
+	return found, owner, nil
 }
 
 // CatchesAll reports whether a key gets an inbox for each unknown address that mail arrives for.
 func (s *Service) CatchesAll(k Key) bool { return k.ID != "" && k.ID == s.options.CatchAll }
-
-// inboxFor finds the inbox for an address, or creates one for the key with an ID, unless that is empty.
-func (s *Service) inboxFor(ctx context.Context, keyID, address string, ttl time.Duration) (Inbox, error) {
-	in, err := s.addressed(ctx, address)
-	if ErrorCode(err) != NotFound || keyID == "" {
-		return in, err
-	}
-	k := StoredKey{Key: Key{ID: keyID}}
-	if keyID != postmaster {
-		if k, err = s.store.Key(ctx, keyID); err != nil {
-			return in, err
-		}
-	}
-	switch in, err = s.createInbox(ctx, k.Key, address, ttl); ErrorCode(err) {
-	case Taken:
-		// Another delivery created it a moment ago, or the address belongs to another key.
-		return s.addressed(ctx, address)
-	case Forbidden:
-		err = &Error{Code: OverQuota, Message: "The key has too many inboxes", Err: err}
-	}
-	return in, err
-}
 
 // Delivery is a message with its envelope.
 type Delivery struct {
@@ -157,6 +159,12 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 	a := Append{Received: now, Raw: d.Raw, Messages: make([]NewMessage, 0, len(d.To))}
 	seen := make(map[string]bool, len(d.To))
 	for _, r := range d.To {
+		if r.InboxID == "" {
+			var err error
+			if r, err = s.forDelivery(ctx, r, d.To); err != nil {
+				return err
+			}
+		}
 		if seen[r.InboxID] {
 			continue
 		}
@@ -189,6 +197,21 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 		}
 	}
 	return nil
+}
+
+// forDelivery makes the inbox of one of a message's recipients, unless a quota refuses the message: no inbox
+// stays without one.
+func (s *Service) forDelivery(ctx context.Context, r Recipient, all []Recipient) (Recipient, error) {
+	n := 0 // messages of the same key
+	for _, other := range all {
+		if other.KeyID == r.KeyID {
+			n++
+		}
+	}
+	if err := s.withinQuota(ctx, r, n); err != nil {
+		return r, err
+	}
+	return s.WithInbox(ctx, r)
 }
 
 // clip cuts a string to at most n bytes, between characters.

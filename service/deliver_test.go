@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -185,6 +186,7 @@ func TestCatchAll(t *testing.T) {
 		other := createKey(t, s)
 		inboxOf := func(address string) service.Inbox {
 			t.Helper()
+			deliver(t, s, plainMail, address)
 			r, err := s.Recipient(t.Context(), address)
 			must(t, err)
 			in, err := s.Inbox(t.Context(), k, r.InboxID)
@@ -229,30 +231,85 @@ func TestCatchAll(t *testing.T) {
 			wantCode(t, failure(s.Recipient(t.Context(), address)), service.NotFound)
 		}
 
-		// Simultaneous mails for one address create one inbox.
+		// Simultaneous mails for one address create one inbox, after all of them were addressed.
+		before := inboxes(t, s, k)
+		d := service.Delivery{Raw: []byte(plainMail)}
+		for _, address := range []string{"together@any.example", "Together@any.example", "alone@any.example"} {
+			r, err := s.Recipient(t.Context(), address)
+			must(t, err)
+			d.To = append(d.To, r)
+		}
 		var wg sync.WaitGroup
-		var ids sync.Map
 		for range 16 {
-			wg.Go(func() {
-				r, err := s.Recipient(t.Context(), "together@any.example")
-				if err != nil {
-					t.Error(err)
-				}
-				ids.Store(r.InboxID, true)
-			})
+			wg.Go(func() { must(t, s.Deliver(t.Context(), d)) })
 		}
 		wg.Wait()
-		n := 0
-		ids.Range(func(any, any) bool { n++; return true })
-		if n != 1 {
-			t.Errorf("%d inboxes for one address", n)
+		if n := inboxes(t, s, k) - before; n != 2 {
+			t.Errorf("%d inboxes for two addresses", n)
 		}
+		for _, to := range []string{"together@any.example", "alone@any.example"} {
+			if n := list(t, s, k, inboxOf(to).ID).Total; n != 17 {
+				t.Errorf("%s has %d messages", to, n)
+			}
+		}
+
+		// What became another key's after it was addressed is not mail for it.
+		r, err = s.Recipient(t.Context(), "late@x.test")
+		must(t, err)
+		late := create(t, s, other, "late")
+		must(t, s.DeleteInbox(t.Context(), other, late.ID))
+		wantCode(t, s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte("x")}), service.NotFound)
 	})
+}
+
+// inboxes is how many inboxes a key has.
+func inboxes(t *testing.T, s *service.Service, k service.Key) int {
+	t.Helper()
+	l, err := s.Inboxes(t.Context(), k, service.Page{})
+	must(t, err)
+	return len(l.Inboxes)
+}
+
+// An address without a message leaves nothing: no inbox, and no owner of the address.
+func TestNoInboxWithoutAMessage(t *testing.T) {
+	t.Parallel()
+	s, k := start(t, service.Dev, service.Options{CatchAll: "new"})
+	for n := range 200 {
+		_, err := s.Recipient(t.Context(), fmt.Sprintf("n%d@x.test", n))
+		must(t, err)
+	}
+	create(t, s, createKey(t, s), "n7")
+	var many service.Delivery // of more messages than the day has left
+	for n := range service.Dev.Limits().EmailsPerDay + 1 {
+		r, err := s.Recipient(t.Context(), fmt.Sprintf("m%d@x.test", n))
+		must(t, err)
+		many.To = append(many.To, r)
+	}
+	wantCode(t, s.Deliver(t.Context(), many), service.OverQuota)
+	if n := inboxes(t, s, k); n != 0 {
+		t.Errorf("%d inboxes without a message", n)
+	}
+
+	s, _ = start(t, service.Dev, service.Options{})
+	_, err := s.Recipient(t.Context(), "postmaster@x.test")
+	must(t, err)
+	if n := inboxes(t, s, service.Key{ID: "postmaster"}); n != 0 {
+		t.Errorf("the postmaster has %d inboxes", n)
+	}
+	for range 2 {
+		deliver(t, s, plainMail, "postmaster", "postmaster@y.test")
+	}
+	all, err := s.PostmasterMail(t.Context())
+	must(t, err)
+	if len(all) != 2 || inboxes(t, s, service.Key{ID: "postmaster"}) != 1 {
+		t.Errorf("the postmaster has %v", all)
+	}
 }
 
 func TestCatchAllLifetime(t *testing.T) {
 	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{CatchAll: "new"})
+	deliver(t, s, plainMail, "anyone@any.example")
 	r, err := s.Recipient(t.Context(), "anyone@any.example")
 	must(t, err)
 	in, err := s.Inbox(t.Context(), k, r.InboxID)

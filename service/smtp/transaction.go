@@ -152,7 +152,7 @@ func (c *conn) refuse(err error) error {
 		c.reply("553 5.1.3 Not an inbox's address")
 	case service.OverQuota:
 		count.refuse(overQuota)
-		c.reply("452 4.2.2 The inbox has received its messages of the day")
+		c.reply("452 4.2.2 The plan allows no more messages today, or no more inboxes now")
 	case service.Full:
 		c.fault(err)
 		count.refuse(storageFull)
