@@ -11,6 +11,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -350,4 +351,14 @@ func Linger(nc net.Conn) {
 		nc.SetReadDeadline(time.Now().Add(time.Second))
 		io.CopyN(io.Discard, nc, 1<<20)
 	}
+}
+
+// IsHTTP reports whether the first word of a line, in upper case, is that of HTTP: a method, or the name of a
+// header field. A web page can make a browser send commands to any port in the body of a request.
+func IsHTTP(word string) bool {
+	switch word {
+	case "GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT", "PATCH", "DELETE", "TRACE", "PRI":
+		return true
+	}
+	return strings.HasSuffix(word, ":")
 }

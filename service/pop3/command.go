@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mayfly/service"
+	"mayfly/service/limits"
 )
 
 // maxMessages is how many messages of an inbox a session sees: the newest. It keeps 55 bytes or so of
@@ -53,12 +54,16 @@ func (c *conn) command(line []byte) error {
 	if len(words) == 0 {
 		return c.bad("Unknown command")
 	}
-	command, ok := commands[strings.ToUpper(words[0])]
+	name := strings.ToUpper(words[0])
+	command, ok := commands[name]
 	now := beforeLogin
 	if c.key.ID != "" {
 		now = afterLogin
 	}
 	switch args := words[1:]; {
+	case limits.IsHTTP(name):
+		c.reply("-ERR This is POP3, not HTTP, closing")
+		return errClosed
 	case !ok:
 		return c.bad("Unknown command")
 	case command.when&now == 0 && now == beforeLogin:

@@ -355,6 +355,8 @@ func TestBounds(t *testing.T) {
 		{"line", strings.Repeat("x", maxLine+1), "-ERR Line too long, closing\r\n"},
 		{"line of an argument", "USER " + strings.Repeat("x", maxLine) + "\r\n", "-ERR Line too long, closing\r\n"},
 		{"errors", strings.Repeat("foo\r\n", 20), strings.Repeat("-ERR Unknown command\r\n", 20)},
+		{"a web page", "POST / HTTP/1.1\r\nHost: x\r\n\r\nUSER a\r\n", "-ERR This is POP3, not HTTP, closing\r\n"},
+		{"another method", "PROPFIND / HTTP/1.1\r\nHost: x\r\n\r\nUSER a\r\n", "-ERR Unknown command\r\n-ERR This is POP3, not HTTP, closing\r\n"},
 		{"half a line", "QUIT", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

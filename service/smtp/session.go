@@ -171,11 +171,11 @@ func (c *conn) command(line []byte) error {
 		}
 		c.reply("221 2.0.0 " + c.server.options.Hostname + " Bye")
 		return errQuit
-	case "GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT", "PATCH", "DELETE":
-		// A web page can make a browser send commands to this port in the body of an HTTP request.
-		c.server.count.refuse(badCommand)
-		return &ending{"4.7.0", "This is SMTP, not HTTP"}
 	default:
+		if limits.IsHTTP(verb) {
+			c.server.count.refuse(badCommand)
+			return &ending{"4.7.0", "This is SMTP, not HTTP"}
+		}
 		return c.bad("500 5.5.1 Unknown command")
 	}
 }

@@ -335,6 +335,11 @@ func TestConversations(t *testing.T) {
 			DATA x → 501`},
 		{"a web page", `
 			POST / HTTP/1.1 → 421 4.7.0`},
+		{"a request line of HTTP", `
+			Trace /x HTTP/1.1 → 421 4.7.0`},
+		{"what comes after a request line that is too long", `
+			GET /` + strings.Repeat("x", 5000) + ` HTTP/1.1 → 500 5.5.2
+			Host: 127.0.0.1:2525 → 421 4.7.0`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
