@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -172,8 +173,9 @@ func (s *spread) withoutWorker(fail, mend func()) {
 	}
 	other.waitForMails(200)
 	for _, p := range s.servers {
-		if !ready(s.users[1].at(p.rest)) {
-			s.t.Error("not ready without a worker")
+		a := s.users[1].at(p.rest).request(http.MethodGet, "/readyz", "")
+		if a.status != http.StatusServiceUnavailable || !strings.Contains(string(a.body), "worker 127.0.0.1:") || !strings.Contains(string(a.body), " does not answer") {
+			s.t.Errorf("without a worker, /readyz says %d %s", a.status, a.body)
 		}
 	}
 	mend()
