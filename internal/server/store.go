@@ -51,30 +51,23 @@ func StoreName(name string) string {
 // after which most clients give up.
 const databaseTimeout = 6 * time.Second
 
-// How long the start of a server waits for its database, how often it says so, and how soon it tries
-// again.
-const (
-	databaseWait    = time.Minute
-	databaseSaying  = 10 * time.Second
-	databaseAttempt = 500 * time.Millisecond
-)
+// databaseWait is how long the start of a server waits for its database.
+const databaseWait = time.Minute
 
 // openStore opens the store of a server. A database that cannot be reached it waits for: at boot, it may
 // come up later.
 func (c Config) openStore(ctx context.Context, log *slog.Logger) (store, error) {
-	if !c.InMemory {
-		said := rate.Sometimes{Interval: databaseSaying}
-		for began := time.Now(); ; {
-			s, err := openStore(ctx, c.Store, c.StoreMemory, log)
-			if !isDatabase(c.Store) || service.ErrorCode(err) != service.Unavailable || time.Since(began) > databaseWait {
-				return s, err
-			}
-			said.Do(func() { log.Warn("waiting for PostgreSQL, at most a minute", "error", err) })
-			select {
-			case <-ctx.Done():
-				return nil, err
-			case <-time.After(databaseAttempt):
-			}
+	said := rate.Sometimes{Interval: 10 * time.Second}
+	for began := time.Now(); !c.InMemory; {
+		s, err := openStore(ctx, c.Store, c.StoreMemory, log)
+		if !isDatabase(c.Store) || service.ErrorCode(err) != service.Unavailable || time.Since(began) > databaseWait {
+			return s, err
+		}
+		said.Do(func() { log.Warn("waiting for PostgreSQL, at most a minute", "error", err) })
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(500 * time.Millisecond):
 		}
 	}
 	s, err := pebble.OpenMemory(pebble.Options{Log: log, Memory: c.StoreMemory})

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
 )
@@ -20,39 +19,27 @@ import (
 // Citus cluster need not, since mail goes on without it.
 func (s *Store) Ready(ctx context.Context) error {
 	if !s.citus {
-		return testWriting(ctx, s, s.pool, "PostgreSQL", "ready")
+		return s.testWriting(ctx, s.pool, "PostgreSQL", "ready")
 	}
 	tests, err := s.testsOfServers(ctx)
 	if err != nil {
 		return notWritable("PostgreSQL", s.failure(ctx, s.pool, err))
 	}
-	errs := make([]error, len(tests))
-	var testing sync.WaitGroup
-	for i, p := range tests {
-		testing.Go(func() {
-			v, err := s.serverAt(p.node)
-			if err == nil {
-				err = testWriting(ctx, s, v.pool, "worker "+net.JoinHostPort(p.node.Host, strconv.Itoa(int(p.node.Port))), p.name)
+	var testing errgroup.Group // which returns the first error
+	for n, name := range tests {
+		testing.Go(func() error {
+			v, err := s.serverAt(n)
+			if err != nil {
+				return err
 			}
-			errs[i] = err
+			return s.testWriting(ctx, v.pool, "worker "+net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port))), name)
 		})
 	}
-	testing.Wait()
-	var faults []string
-	var causes []error
-	for _, err := range errs {
-		if e, ok := errors.AsType[*service.Error](err); ok {
-			faults, causes = append(faults, e.Message), append(causes, e.Err)
-		}
-	}
-	if faults == nil {
-		return nil
-	}
-	return &service.Error{Code: service.Unavailable, Message: strings.Join(faults, "; "), RetryAfter: retryAfter, Err: errors.Join(causes...)}
+	return testing.Wait()
 }
 
 // testsOfServers returns for each server that has keys a name whose rows are there.
-func (s *Store) testsOfServers(ctx context.Context) ([]placement, error) {
+func (s *Store) testsOfServers(ctx context.Context) (map[node]string, error) {
 	if tests, ok := s.tests.get(""); ok {
 		return tests, nil
 	}
@@ -64,11 +51,10 @@ func (s *Store) testsOfServers(ctx context.Context) ([]placement, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b placement) int { return strings.Compare(a.name, b.name) })
-	var tests []placement
+	tests := map[node]string{}
 	for _, p := range all {
-		if !slices.ContainsFunc(tests, func(t placement) bool { return t.node == p.node }) {
-			tests = append(tests, p)
+		if tests[p.node] == "" || p.name < tests[p.node] { // the same in all processes
+			tests[p.node] = p.name
 		}
 	}
 	s.tests.put("", tests)
@@ -77,7 +63,7 @@ func (s *Store) testsOfServers(ctx context.Context) ([]placement, error) {
 
 // testWriting has a server change a row, and write a file of half a megabyte: while its disk is full,
 // rows may find space that others left.
-func testWriting(ctx context.Context, s *Store, pool *pgxpool.Pool, who, name string) error {
+func (s *Store) testWriting(ctx context.Context, pool *pgxpool.Pool, who, name string) error {
 	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL work_mem = '64kB'")
 		b.Queue("SELECT count(*) FROM (SELECT repeat(n::text, 1000) FROM generate_series(100, 300) n ORDER BY 1) more_than_memory")

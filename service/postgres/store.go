@@ -67,9 +67,9 @@ type Store struct {
 
 	anyServer *server // what pool connects to
 	opening   sync.Mutex
-	opened    map[node]*server // anyServer is that of the zero node
-	servers   cache[*server]   // by key, and by address of an inbox
-	tests     cache[[]placement]
+	opened    map[node]*server       // anyServer is that of the zero node
+	servers   cache[*server]         // by key, and by address of an inbox
+	tests     cache[map[node]string] // see testsOfServers
 
 	keys       *loader[string, service.StoredKey]
 	hashes     *loader[[32]byte, service.StoredKey]
@@ -107,7 +107,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	config.ConnConfig.Tracer = o.tracer
-	s := &Store{log: o.Log, timeout: o.Timeout, servers: cache[*server]{ttl: placementsTTL}, tests: cache[[]placement]{ttl: placementsTTL}, commits: newCommitTimes()}
+	s := &Store{log: o.Log, timeout: o.Timeout, servers: cache[*server]{ttl: placementsTTL}, tests: cache[map[node]string]{ttl: placementsTTL}, commits: newCommitTimes()}
 	if err := s.connect(ctx, config); err != nil {
 		for _, pool := range []*pgxpool.Pool{s.coordinator, s.pool} {
 			if pool != nil {
