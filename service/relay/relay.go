@@ -231,10 +231,6 @@ func (r *Relay) begin(keyID string, n int) (done func(), err error) {
 	}, nil
 }
 
-// maxReceived is how many servers a message may have passed. One that is going round in circles has
-// passed more.
-const maxReceived = 50
-
 // resent is a message to be sent on.
 type resent struct {
 	fields     []byte // its new Resent fields
@@ -253,15 +249,6 @@ func resend(raw []byte, from string, to []string, now time.Time) (resent, error)
 	header := raw
 	if end := bytes.Index(raw, []byte("\r\n\r\n")); end >= 0 {
 		header = raw[:end]
-	}
-	passed := 0
-	for line := range bytes.Lines(header) {
-		if name, _, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(strings.TrimRight(string(name), " \t"), "Received") {
-			passed++
-		}
-	}
-	if passed > maxReceived {
-		return resent{}, service.Errorf(service.Invalid, "The message has passed %d servers and may be going round in circles", passed)
 	}
 	m := resent{raw: raw, utf8Header: !mail.IsASCII(header)}
 	m.eightBit = m.utf8Header || !mail.IsASCII(raw)

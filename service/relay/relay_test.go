@@ -223,7 +223,6 @@ func TestWhatIsNotReleased(t *testing.T) {
 	t.Parallel()
 	m := newMailServer(t, nil, false)
 	r := m.relay(t, nil)
-	manyReceived := strings.Repeat("received : by x\r\n y\r\n", maxReceived+1) + "\r\n"
 	odd := "o'neil%mail.example/x@odd.example"
 	r.config.Allow = append(r.config.Allow, odd)
 	tests := []struct {
@@ -262,7 +261,6 @@ func TestWhatIsNotReleased(t *testing.T) {
 		{[]string{"qa@example.com"}, "a\x00b", service.Invalid},
 		{[]string{"qa@example.com"}, "a\nb", service.Invalid},
 		{[]string{"qa@example.com"}, "a\r.\r\nMAIL FROM:<eve@evil.example>\r\n", service.Invalid},
-		{[]string{"qa@example.com"}, manyReceived, service.Invalid},
 	}
 	// What *@example.org stands for: many servers send user%host and host!user on to that host, and run |command.
 	for want, locals := range map[service.Code][]string{
