@@ -72,19 +72,17 @@ func (p *Inboxes) Marked() []*store.Inbox {
 
 // Fit lays the rows out in r.
 func (p *Inboxes) Fit(r theme.Rect) {
-	p.Rect = r
-	p.brief = p.Rect.Top()+1+2*len(p.store.Order) > r.H // also while a filter leaves few of them
-	rows := r
+	below := 0
 	if p.store.More > 0 { // which the last line says
-		rows.H--
+		below = 1
 	}
-	p.lay(rows, func(id string) int {
+	p.brief = r.Top()+1+2*len(p.store.Order)+below > r.H // also while a filter leaves few of them
+	p.lay(r, below, func(id string) int {
 		if id == store.All || p.brief {
 			return 1
 		}
 		return 2
 	})
-	p.Rect = r
 }
 
 // Draw draws the pane.

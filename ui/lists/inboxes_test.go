@@ -89,6 +89,23 @@ func TestMoreInboxesThanListed(t *testing.T) {
 ▌  a                        …
   99,000 more
 `)
+	for _, id := range []string{"e", "f", "g"} {
+		s.put(id, "b.example")
+	}
+	s.Rect.H = 9 // the lowest with an empty line below the title
+	s.Refresh()
+	s.Fit(s.Rect)
+	s.draw().Is(`
+ Inboxes
+
+   f                        …
+   e                        …
+   d                        …
+   c                        …
+   b                        …
+▌  a                        …
+  99,000 more
+`)
 }
 
 func TestTheListOfInboxes(t *testing.T) {

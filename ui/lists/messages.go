@@ -96,7 +96,7 @@ func (p *Messages) Keys() []string {
 
 // Fit lays the rows out in r.
 func (p *Messages) Fit(r theme.Rect) {
-	p.lay(r, func(key string) int {
+	p.lay(r, 0, func(key string) int {
 		switch m := p.store.Messages[key]; {
 		case p.Rect.Dense():
 			return 1
