@@ -54,11 +54,18 @@ const databaseTimeout = 6 * time.Second
 // databaseWait is how long the start of a server waits for its database.
 const databaseWait = time.Minute
 
-// openStore opens the store of a server. A database that cannot be reached it waits for: at boot, it may
+// openStore opens the store of a server. It waits for a database that cannot be reached: at boot, that may
 // come up later.
 func (c Config) openStore(ctx context.Context, log *slog.Logger) (store, error) {
+	if c.InMemory {
+		s, err := pebble.OpenMemory(pebble.Options{Log: log, Memory: c.StoreMemory})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 	said := rate.Sometimes{Interval: 10 * time.Second}
-	for began := time.Now(); !c.InMemory; {
+	for began := time.Now(); ; {
 		s, err := openStore(ctx, c.Store, c.StoreMemory, log)
 		if !isDatabase(c.Store) || service.ErrorCode(err) != service.Unavailable || time.Since(began) > databaseWait {
 			return s, err
@@ -70,11 +77,6 @@ func (c Config) openStore(ctx context.Context, log *slog.Logger) (store, error) 
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
-	s, err := pebble.OpenMemory(pebble.Options{Log: log, Memory: c.StoreMemory})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // openStore opens a database, or the embedded store in a directory, which it creates if there is
