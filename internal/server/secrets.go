@@ -107,13 +107,13 @@ func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string,
 	if c.KeyFile == "" {
 		const name = "the service's own"
 		keys, err := svc.Keys(ctx)
+		if err != nil {
+			return "", key, err
+		}
 		for _, k := range keys {
 			if k.Name == name && k.RevokedAt.IsZero() {
 				return svc.RotateKey(ctx, k.ID)
 			}
-		}
-		if err != nil {
-			return "", key, err
 		}
 		return svc.CreateKey(ctx, name, service.Enterprise)
 	}
