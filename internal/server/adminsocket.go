@@ -145,22 +145,16 @@ func adminHandler(stopping context.Context, admin *Admin, control, rest http.Han
 		}
 		_ = json.NewEncoder(w).Encode(result) // it fails when the client has left
 	})
-	if control == nil {
-		return mux
+	if control != nil {
+		mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(stopping, cancel)()
+			control.ServeHTTP(w, r.WithContext(ctx))
+		})
+		mux.Handle("/v1/", rest)
 	}
-	mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		defer context.AfterFunc(stopping, cancel)()
-		control.ServeHTTP(w, r.WithContext(ctx))
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/v1/") { // which mux would change
-			rest.ServeHTTP(w, r)
-		} else {
-			mux.ServeHTTP(w, r)
-		}
-	})
+	return mux
 }
 
 // ErrOtherUser means that another user may answer at the admin socket of a store.
