@@ -160,8 +160,8 @@ func adminHandler(stopping context.Context, admin *Admin, control, rest http.Han
 // ErrOtherUser means that another user may answer at the admin socket of a store.
 var ErrOtherUser = errors.New("the store's folder is not this user's alone")
 
-// checkSocket returns an error if the socket of a store is not there, and [ErrOtherUser] if another user
-// than this one and root may have made it.
+// checkSocket returns an error if the socket of a store is not there, and [ErrOtherUser] if anyone but this
+// user and root may have made it.
 func checkSocket(store, path string) error {
 	dir := filepath.Dir(path)
 	err := cmp.Or(files.CheckMode(store), files.CheckOwner(dir), files.CheckMode(dir), files.CheckOwner(path))

@@ -277,8 +277,8 @@ func checkCertificate(server, certFile, keyFile string) error {
 	return nil
 }
 
-// privateDir creates a directory that only its owner can access. One that is there must not be others' to
-// write to.
+// privateDir creates a directory that only its owner can access. It refuses one that exists and that others
+// may write to.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("creating the store's folder: %w", err)
