@@ -42,16 +42,15 @@ func (s *Server) serveMCP(w *response, r *http.Request) error {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	w.clearReadDeadline()
 	defer w.setDeadline() // for the end of a stream, whose last event may be long ago
-	t := &agentTransport{server: s, remoteAddr: r.RemoteAddr, keyID: w.key.ID, release: func() {}}
+	ctx, cancel := context.WithCancel(r.Context())
+	t := &agentTransport{server: s, ctx: ctx, remoteAddr: r.RemoteAddr, release: func() {}}
+	defer t.end()
+	defer cancel()
+	defer context.AfterFunc(s.draining, cancel)()
 	client, err := api.New("http://localhost", secretOf(r), api.Options{Transport: t})
 	if err != nil {
 		return err
 	}
-	defer t.end()
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(s.draining, cancel)()
-	t.ctx = ctx
 	s.options.MCP(w, r.WithContext(ctx), w.key.ID, client)
 	return nil
 }
@@ -61,7 +60,6 @@ type agentTransport struct {
 	server     *Server
 	ctx        context.Context // of the agent's request
 	remoteAddr string
-	keyID      string
 	made       atomic.Int32
 
 	running sync.RWMutex // is read-locked by each request
@@ -71,15 +69,6 @@ type agentTransport struct {
 	release func() // of the memory for them
 }
 
-// agentKey is the key of an agentTransport in the context of its requests.
-type agentKey struct{}
-
-// agentOf returns what makes a request for an agent, nil if it comes from outside.
-func agentOf(r *http.Request) *agentTransport {
-	t, _ := r.Context().Value(agentKey{}).(*agentTransport)
-	return t
-}
-
 // RoundTrip implements http.RoundTripper.
 func (t *agentTransport) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 	t.running.RLock()
@@ -87,18 +76,18 @@ func (t *agentTransport) RoundTrip(r *http.Request) (answer *http.Response, err 
 	if t.ctx.Err() != nil {
 		return nil, t.ctx.Err()
 	}
-	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), agentKey{}, t))
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(t.ctx, cancel)()
 	defer func() {
-		if recover() != nil { // http.ErrAbortHandler: ServeHTTP lets no other pass
+		if recover() != nil { // http.ErrAbortHandler: serve lets no other pass
 			answer, err = nil, cmp.Or(ctx.Err(), errors.New("the answer is incomplete"))
 		}
 	}()
 	r = r.Clone(ctx)
 	r.RemoteAddr = t.remoteAddr
 	w := &memoryWriter{header: http.Header{}, status: http.StatusOK}
-	t.server.ServeHTTP(w, r)
+	t.server.serve(&response{ResponseWriter: w, agent: t}, r)
 	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(w), ContentLength: int64(w.Len()), Request: r}, nil
 }
 
@@ -112,7 +101,7 @@ func (t *agentTransport) end() {
 // reserve waits for the memory for an answer with a message: cost bytes, or for an agent what all of its messages
 // take, until its request ends.
 func (s *Server) reserve(w *response, r *http.Request, size, cost int64) (release func(), err error) {
-	t := agentOf(r)
+	t := w.agent
 	if t == nil {
 		return s.options.Large.Reserve(r.Context(), w.key.ID, cost)
 	}
@@ -120,7 +109,7 @@ func (s *Server) reserve(w *response, r *http.Request, size, cost int64) (releas
 	defer t.mu.Unlock()
 	t.release()
 	t.held += agentCost * size
-	if release, err = s.options.Large.Reserve(r.Context(), t.keyID, t.held); err != nil {
+	if release, err = s.options.Large.Reserve(r.Context(), w.key.ID, t.held); err != nil {
 		release = func() {}
 	}
 	t.release = release

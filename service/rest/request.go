@@ -225,7 +225,7 @@ func (s *Server) dispatch(m methods) http.HandlerFunc {
 	}
 	allow := strings.Join(allowed, ", ")
 	return func(rw http.ResponseWriter, r *http.Request) {
-		w := rw.(*response) // ServeHTTP passes no other
+		w := rw.(*response) // serve passes no other
 		method := r.Method
 		if method == http.MethodHead {
 			method = http.MethodGet

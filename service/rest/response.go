@@ -15,7 +15,8 @@ import (
 // response is the http.ResponseWriter of one request, with what is known about the request.
 type response struct {
 	http.ResponseWriter
-	key    service.Key // the client's; its ID is empty where no key is needed
+	agent  *agentTransport // makes the request; nil: it comes from outside
+	key    service.Key     // the client's; its ID is empty where no key is needed
 	quota  service.Quota
 	status int           // 0 until the header is written
 	bytes  int64         // of the body

@@ -183,9 +183,12 @@ func (s *Server) LongPolls() int { return s.polls.Len() }
 var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache"}, []string{"close"}
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.serve(&response{ResponseWriter: w}, r)
+}
+
+func (s *Server) serve(w *response, r *http.Request) {
 	start := time.Now()
-	w := &response{ResponseWriter: rw}
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
 	if len(r.TransferEncoding) > 0 {
@@ -229,7 +232,7 @@ func (s *Server) admit(w *response, r *http.Request) error {
 		return err
 	}
 	w.key = key
-	if t := agentOf(r); t != nil && t.made.Add(1) <= freeRequests {
+	if w.agent != nil && w.agent.made.Add(1) <= freeRequests {
 		return nil
 	}
 	w.quota, err = s.service.Allow(r.Context(), key)
