@@ -78,7 +78,7 @@ func newServer(client func(sdk.Request) *api.Client, o Options) (*tools, *sdk.Se
 	)
 	t := &tools{
 		client: client, known: o.Known, smtp: o.SMTP, rules: o.Rules, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		sessions: &sessions{byKey: map[string][]*session{}},
+		sessions: &sessions{all: map[string]*session{}},
 	}
 	server.AddReceivingMiddleware(dropEmpty, t.bounded)
 	t.addInboxTools(server)
@@ -134,7 +134,7 @@ func Handler(o Options) func(w http.ResponseWriter, r *http.Request, keyID strin
 			case http.MethodPost:
 				defer t.sessions.leave(s)
 			case http.MethodDelete:
-				defer t.sessions.remove(keyID, id)
+				defer t.sessions.remove(id)
 			default: // a stream that is open is no call
 				t.sessions.leave(s)
 			}

@@ -1,9 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"sync"
 	"time"
 
@@ -20,15 +21,15 @@ const (
 	busyTimeout    = time.Minute
 )
 
-// sessions are those that run, by the ID of their key, which is "" over standard input and output. It is
-// safe for concurrent use.
+// sessions are those that run. It is safe for concurrent use.
 type sessions struct {
-	mu    sync.Mutex
-	byKey map[string][]*session
+	mu  sync.Mutex
+	all map[string]*session // by their ID, or that over standard input and output by its address
 }
 
 // session is one session, and what it was delivered.
 type session struct {
+	keyID   string // "" over standard input and output
 	running *sdk.ServerSession
 	calls   int       // that it carries out now, over HTTP
 	used    time.Time // when the last of them began or ended
@@ -40,31 +41,29 @@ type session struct {
 
 // of returns the session of a request.
 func (s *sessions) of(r sdk.Request) *session {
-	keyID, running := postOf(r).keyID, r.GetSession().(*sdk.ServerSession)
+	running := r.GetSession().(*sdk.ServerSession)
+	id := cmp.Or(running.ID(), fmt.Sprintf("%p", running))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, o := range s.byKey[keyID] {
-		if o.running == running {
-			return o
-		}
+	o := s.all[id]
+	if o == nil {
+		o = &session{keyID: postOf(r).keyID, running: running, used: time.Now(), delivered: map[string]*watch.Delivered{}}
+		s.all[id] = o
 	}
-	added := &session{running: running, used: time.Now(), delivered: map[string]*watch.Delivered{}}
-	s.byKey[keyID] = append(s.byKey[keyID], added)
-	return added
+	return o
 }
 
 // enter begins a call in a session of a key, and returns nil if the key has none with the ID.
 func (s *sessions) enter(keyID, id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, o := range s.byKey[keyID] {
-		if o.running.ID() == id {
-			o.calls++
-			o.used = time.Now()
-			return o
-		}
+	o := s.all[id]
+	if o == nil || o.keyID != keyID {
+		return nil
 	}
-	return nil
+	o.calls++
+	o.used = time.Now()
+	return o
 }
 
 // leave ends a call.
@@ -76,40 +75,35 @@ func (s *sessions) leave(o *session) {
 }
 
 // remove forgets a session that has ended.
-func (s *sessions) remove(keyID, id string) {
+func (s *sessions) remove(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.byKey[keyID] = slices.DeleteFunc(s.byKey[keyID], func(o *session) bool { return o.running.ID() == id })
+	delete(s.all, id)
 }
 
 // makeRoom ends the sessions without a call for too long and, if a key has as many as it may, the one of
 // them without a call for the longest. With a call in each it may have more: calls have bounds of their own.
 func (s *sessions) makeRoom(keyID string) {
 	s.mu.Lock()
-	total, timeout := 0, sessionTimeout
-	for _, all := range s.byKey {
-		total += len(all)
-	}
-	if total >= manySessions {
+	timeout := sessionTimeout
+	if len(s.all) >= manySessions {
 		timeout = busyTimeout
 	}
-	var oldest *session
-	for _, o := range s.byKey[keyID] {
-		if len(s.byKey[keyID]) >= maxSessions && o.calls == 0 && (oldest == nil || o.used.Before(oldest.used)) {
+	ofKey, oldest := 0, (*session)(nil)
+	for _, o := range s.all {
+		if o.keyID != keyID {
+			continue
+		}
+		ofKey++
+		if o.calls == 0 && (oldest == nil || o.used.Before(oldest.used)) {
 			oldest = o
 		}
 	}
 	var ended []*sdk.ServerSession
-	for id, all := range s.byKey {
-		s.byKey[id] = slices.DeleteFunc(all, func(o *session) bool {
-			ends := o == oldest || o.calls == 0 && time.Since(o.used) >= timeout
-			if ends {
-				ended = append(ended, o.running)
-			}
-			return ends
-		})
-		if len(s.byKey[id]) == 0 {
-			delete(s.byKey, id)
+	for id, o := range s.all {
+		if o == oldest && ofKey >= maxSessions || o.calls == 0 && time.Since(o.used) >= timeout {
+			ended = append(ended, o.running)
+			delete(s.all, id)
 		}
 	}
 	s.mu.Unlock()
@@ -125,18 +119,15 @@ func (t *tools) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 		if p.client == nil { // not over HTTP
 			return next(ctx, method, r)
 		}
-		if method == "initialize" {
-			result, err := next(ctx, method, r)
-			if err == nil {
-				t.sessions.makeRoom(p.keyID)
-				t.sessions.of(r)
-			}
-			return result, err
-		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(p.ctx, cancel)()
-		return next(ctx, method, r)
+		result, err := next(ctx, method, r)
+		if method == "initialize" && err == nil {
+			t.sessions.makeRoom(p.keyID)
+			t.sessions.of(r)
+		}
+		return result, err
 	}
 }
 
