@@ -178,9 +178,6 @@ func (t *tools) inboxesAfter(ctx context.Context, c *api.Client, after string, l
 	return all[last+1:], total, listed, nil
 }
 
-// names reports whether name is the ID or the address of an inbox.
-func names(name string, i api.Inbox) bool { return i.ID == name || strings.EqualFold(i.Email, name) }
-
 // errNoInbox is the error for an address or an ID that no inbox has.
 var errNoInbox = errors.New("unknown inbox")
 
@@ -203,7 +200,7 @@ func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string
 	if !strings.Contains(name, "@") {
 		return name, nil
 	}
-	is := func(i api.Inbox) bool { return names(name, i) }
+	is := func(i api.Inbox) bool { return i.ID == name || strings.EqualFold(i.Email, name) }
 	all, _, err := t.known.Inboxes(ctx, t.client(r), is)
 	if err != nil {
 		return "", err
