@@ -34,49 +34,28 @@ func login(c *smtp.Client, user, password string) error {
 	return err
 }
 
-const (
-	maxAnswer = 300 // characters of an answer that are passed on
-	minPiece  = 6   // characters of a secret that are not
-)
+// minPiece is how many characters of a secret make a text repeat it.
+const minPiece = 6
 
-// secrets are the forms in which the password is sent, as folded makes them.
-type secrets []string
-
-func newSecrets(user, password string) secrets {
+// hasPassword reports whether a text has a piece of the password, plain or as a login sends it.
+func hasPassword(text, user, password string) bool {
 	if password == "" {
-		return nil
+		return false
 	}
-	encode := base64.StdEncoding.EncodeToString
-	return secrets{
-		folded(password),
-		folded(encode([]byte(password))),
-		folded(encode([]byte("\x00" + user + "\x00" + password))),
+	heard, encode := folded(text), base64.StdEncoding.EncodeToString
+	for _, secret := range []string{password, encode([]byte(password)), encode([]byte("\x00" + user + "\x00" + password))} {
+		secret = folded(secret)
+		n := min(minPiece, len(secret))
+		for i := range len(secret) - n + 1 {
+			if strings.Contains(heard, secret[i:i+n]) {
+				return true
+			}
+		}
 	}
+	return false
 }
 
 // folded makes texts equal that differ in case, white space and control characters.
 func folded(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, strings.ToLower(s))
-}
-
-// quote returns what the server said, in errors too, on one printable line of at most maxAnswer characters;
-// "" if it has a piece of a secret.
-func (s secrets) quote(said string) string {
-	line := []rune(clean.Line(said))
-	text := string(line[:min(len(line), maxAnswer)])
-	heard := folded(text)
-	for _, secret := range s {
-		n := min(minPiece, len(secret))
-		for i := range len(secret) - n + 1 {
-			if strings.Contains(heard, secret[i:i+n]) {
-				return ""
-			}
-		}
-	}
-	return text
+	return strings.ToLower(strings.Join(strings.Fields(clean.Line(s)), ""))
 }

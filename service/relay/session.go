@@ -18,6 +18,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"mayfly/internal/clean"
 	"mayfly/internal/sockets"
 	"mayfly/service"
 )
@@ -26,17 +27,18 @@ const (
 	dialTimeout = 10 * time.Second
 	quitTimeout = time.Second // for a server that has taken the message
 	maxAnswers  = 256 << 10   // bytes that the server may send in a session
+	maxAnswer   = 300         // characters of an answer that are passed on
 )
 
 // send hands a message over in a session of its own. It ends with ctx.
 func (r *Relay) send(ctx context.Context, to []string, m resent) error {
 	password, err := r.config.password()
 	if err != nil {
-		return undelivered(ctx, fmt.Errorf("%w: %w", plain("The relay's password cannot be read"), err), nil)
+		return undelivered(ctx, fmt.Errorf("%w: %w", plain("The relay's password cannot be read"), err), false)
 	}
 	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", r.config.Host)
 	if err != nil {
-		return undelivered(ctx, err, nil)
+		return undelivered(ctx, err, false)
 	}
 	return r.handOver(ctx, conn, password, to, m)
 }
@@ -46,7 +48,7 @@ func (r *Relay) handOver(ctx context.Context, conn net.Conn, password string, to
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	if err := r.transact(&boundedConn{conn, maxAnswers}, password, to, m); err != nil {
-		return undelivered(ctx, err, newSecrets(r.config.User, password))
+		return undelivered(ctx, err, hasPassword(err.Error(), r.config.User, password))
 	}
 	return nil
 }
@@ -182,17 +184,27 @@ type greetedConn struct {
 func (c greetedConn) Read(p []byte) (int, error) { return c.in.Read(p) }
 
 // undelivered says why the relay has not taken a message, without saying where the relay is. The
-// log has the cause. Neither has a secret that the relay repeats.
-func undelivered(ctx context.Context, err error, s secrets) error {
-	text := cause(ctx, err, s)
-	if _, ok := errors.AsType[*smtp.SMTPError](err); !ok && errors.As(err, new(unanswered)) {
+// log has the cause. Neither has what the relay said if that repeats the password.
+func undelivered(ctx context.Context, err error, repeated bool) error {
+	logged := err.Error()
+	answer, refused := errors.AsType[*smtp.SMTPError](err)
+	if repeated {
+		logged = "not shown, since it repeats the password"
+		if refused {
+			answer.Message = ""
+		}
+	}
+	text := cause(ctx, err)
+	if !refused && errors.As(err, new(unanswered)) {
 		text += "; the message may have been sent"
 	}
-	logged := cmp.Or(s.quote(err.Error()), "not shown, since it repeats the password")
-	return &service.Error{Code: service.Undelivered, Message: text, Err: errors.New(logged)}
+	return &service.Error{Code: service.Undelivered, Message: text, Err: errors.New(quote(logged))}
 }
 
-func cause(ctx context.Context, err error, s secrets) string {
+// quote returns the first maxAnswer characters of what the server said, on one printable line.
+func quote(said string) string { return fmt.Sprintf("%.*s", maxAnswer, clean.Line(said)) }
+
+func cause(ctx context.Context, err error) string {
 	var answer *smtp.SMTPError
 	var dns *net.DNSError
 	var timeout net.Error
@@ -204,7 +216,7 @@ func cause(ctx context.Context, err error, s secrets) string {
 	case errors.As(err, &words):
 		return string(words)
 	case errors.As(err, &answer):
-		return said(err, answer, s)
+		return said(err, answer)
 	case ctx.Err() == context.Canceled:
 		return "The caller left"
 	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
@@ -226,7 +238,7 @@ func cause(ctx context.Context, err error, s secrets) string {
 }
 
 // said is the server's answer on one line, with the recipient it is about.
-func said(err error, answer *smtp.SMTPError, s secrets) string {
+func said(err error, answer *smtp.SMTPError) string {
 	what := "the message"
 	if r := (refusal{}); errors.As(err, &r) {
 		what = r.of
@@ -235,5 +247,5 @@ func said(err error, answer *smtp.SMTPError, s secrets) string {
 	if e := answer.EnhancedCode; e != (smtp.EnhancedCode{}) {
 		code += fmt.Sprintf(" %d.%d.%d", e[0], e[1], e[2])
 	}
-	return strings.TrimSpace(fmt.Sprintf("The relay refused %s: %s %s", what, code, s.quote(answer.Message)))
+	return strings.TrimSpace(fmt.Sprintf("The relay refused %s: %s %s", what, code, quote(answer.Message)))
 }
