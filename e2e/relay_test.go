@@ -92,7 +92,9 @@ func TestReleaseInTheApplication(t *testing.T) {
 	app.typeKeys("R")
 	app.waitFor("Send this message on", "→ qa@example.com, *@example.org")
 	app.typeKeys("nobody\r")
-	app.waitFor("the relay sends only to qa@example.com, *@example.org")
+	app.waitFor("Send this message on", `│ ! release the message: "nobody" is not an address`)
+	app.typeKeys("\x15user%host@example.org\r")
+	app.waitFor("Send this message on", "│ ! release the message: The relay is not allowed", "user%host@example.org (403)")
 	app.typeKeys("\x15q\x1b[C\r") // the right arrow completes
 	app.waitFor("sent to qa@example.com")
 	if got := other.relayed(relay, "qa@example.com"); !strings.HasPrefix(got, "Resent-Date: ") || !strings.Contains(got, "482913") {
@@ -102,7 +104,7 @@ func TestReleaseInTheApplication(t *testing.T) {
 	app.typeKeys("\rR") // in the message, with the address of last time
 	app.waitFor("Send this message on")
 	app.typeKeys(".evil\r")
-	app.waitFor("the relay sends only to qa@example.com, *@example.org")
+	app.waitFor("│ ! release the message: The relay is not allowed", "qa@example.com.evil (403)")
 }
 
 func TestReleaseWithoutARelay(t *testing.T) {

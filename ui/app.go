@@ -82,7 +82,7 @@ type app struct {
 	copying   []*store.Message // those whose code is to be copied once they are read, newest first
 
 	pipedTo    string // the command that a message was last piped to
-	releasedTo string // the address that a message was last sent on to
+	releasedTo string // the address last given to send a message on to
 	submitted  string // the request of a form that waits for its answer
 }
 

@@ -143,26 +143,17 @@ func (a *app) needRelay() string {
 	return a.session().NeedRelay()
 }
 
-// releaseForm asks for the address that a message is sent on to, one that the relay may send to. It begins with
-// the last one, or with the only one.
+// releaseForm asks for the address that a message is sent on to. It begins with the last one, or with the only
+// one. The service says whether the relay may send there.
 func (a *app) releaseForm(m *store.Message) dialog.Dialog {
 	inboxID, id := m.InboxID, m.ID
 	_, allowed := a.session().Client.Offers()
 	if a.releasedTo == "" && len(allowed) == 1 && !strings.HasPrefix(allowed[0], "*") {
 		a.releasedTo = allowed[0]
 	}
-	all := render.Clean(strings.Join(allowed, ", "))
 	return dialog.NewForm(dialog.Form{
 		Title: "Send this message on", Asks: true,
-		Fields: []dialog.Field{{Value: a.releasedTo, Placeholder: "an address", Suggestions: allowed, Hint: "→ " + all, Check: func(to string) error {
-			_, domain, _ := strings.Cut(to, "@")
-			if !slices.ContainsFunc(allowed, func(s string) bool {
-				return strings.EqualFold(s, to) || strings.EqualFold(s, "*@"+domain) && !strings.HasPrefix(to, "@")
-			}) {
-				return errors.New("the relay sends only to " + all)
-			}
-			return nil
-		}}},
+		Fields: []dialog.Field{{Value: a.releasedTo, Placeholder: "an address", Suggestions: allowed, Hint: "→ " + render.Clean(strings.Join(allowed, ", "))}},
 		Then: func(v []string) tea.Cmd {
 			a.releasedTo = v[0]
 			return a.submit(a.session().SendOn(inboxID, id, v[0]))
