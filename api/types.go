@@ -41,8 +41,8 @@ type InboxList struct {
 	// Domains are those that inboxes can be created at, the first unless another is asked for. Empty if
 	// the service does not say.
 	Domains []string
-	// RelayAllow is to whom messages can be released: addresses, and *@domain for all of a domain. Empty
-	// without a relay.
+	// RelayAllow is to whom messages can be released: addresses, and *@domain for those of a domain that begin
+	// with a letter or digit and have only letters, digits and . _ + - before the @. Empty without a relay.
 	RelayAllow []string
 	ETag       string          // the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none
 	Waited     bool            // the service applied the preference to wait (RFC 7240)

@@ -106,7 +106,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.Relay.User, "relay-user", "", "`name` to log in with (default: no login)")
 	f.StringVar(&c.Relay.PasswordFile, "relay-password-file", "", "`file` with the password")
 	f.StringVar(&c.Relay.From, "relay-from", "", "`address` that released messages are sent from")
-	f.StringSliceVar(&c.Relay.Allow, "relay-allow", nil, "`list` of the addresses that messages can be released to, *@domain for all of a domain")
+	f.StringSliceVar(&c.Relay.Allow, "relay-allow", nil, "`list` of the addresses that messages can be released to, *@domain for those of a domain with only letters, digits and . _ + - before the @")
 	groupFlags(f, "relay")
 
 	f.StringVar(&c.WebhookURL, "webhook-url", "", "`URL` that gets a request for each message that arrives (default: none)")

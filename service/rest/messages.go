@@ -319,7 +319,7 @@ func downloadType(contentType string) string {
 // Relay sends messages on. Its errors carry a [service.Code].
 type Relay interface {
 	Release(ctx context.Context, keyID string, to []string, raw []byte) error
-	// Allowed returns the addresses, and *@domain for all of a domain, that messages can go to.
+	// Allowed returns the addresses, and *@domain as in the contract, that messages can go to.
 	Allowed() []string
 }
 
