@@ -65,8 +65,8 @@ type agentTransport struct {
 	running sync.RWMutex // is read-locked by each request
 
 	mu      sync.Mutex
-	held    int64  // bytes, of all messages
-	release func() // of the memory for them
+	held    int64  // bytes, for the largest message so far
+	release func() // of them
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -98,8 +98,8 @@ func (t *agentTransport) end() {
 	t.release()
 }
 
-// reserve waits for the memory for an answer with a message: cost bytes, or for an agent what all of its messages
-// take, until its request ends.
+// reserve waits for the memory for an answer with a message: cost bytes, or for an agent what the largest of its
+// messages takes, until its request ends. Tools look at one message after the other.
 func (s *Server) reserve(w *response, r *http.Request, size, cost int64) (release func(), err error) {
 	t := w.agent
 	if t == nil {
@@ -108,7 +108,7 @@ func (s *Server) reserve(w *response, r *http.Request, size, cost int64) (releas
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.release()
-	t.held += agentCost * size
+	t.held = max(t.held, agentCost*size)
 	if release, err = s.options.Large.Reserve(r.Context(), w.key.ID, t.held); err != nil {
 		release = func() {}
 	}
