@@ -109,7 +109,7 @@ func (s *Service) Ready(ctx context.Context) error {
 		return ctx.Err()
 	case r := <-s.ready:
 		defer func() { s.ready <- r }()
-		if r.asked.IsZero() || time.Since(r.asked) >= readyInterval {
+		if time.Since(r.asked) >= readyInterval {
 			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
 			r.err = s.store.Ready(bounded)
 			r.asked = time.Now()
