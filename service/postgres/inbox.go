@@ -39,6 +39,12 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) er
 	if err := s.ensureSlot(ctx, slotOf(in)); err != nil {
 		return err
 	}
+	// It is counted below. This keeps a key that has as many as it may from claiming addresses.
+	if o, err := s.owner(ctx, in.KeyID); err != nil {
+		return err
+	} else if o.inboxes >= limit {
+		return service.ErrOverQuota
+	}
 	if err := s.claim(ctx, in.Address, in.KeyID); service.ErrorCode(err) == service.Unavailable {
 		return fmt.Errorf("%w: %w", service.ErrOtherAddress, err) // it is on a server of its own
 	} else if err != nil {

@@ -112,6 +112,7 @@ func revocation(k service.StoredKey) *time.Time {
 // owner is what each delivery changes of a key.
 type owner struct {
 	keyID          string
+	inboxes        int
 	day            service.Day
 	emails, before int // messages on the day, and on the day before
 }
@@ -127,7 +128,7 @@ func (o *owner) on(day service.Day) int {
 	return 0
 }
 
-const ownerColumns = "key_id, day, emails, emails_before"
+const ownerColumns = "key_id, inboxes, day, emails, emails_before"
 
 // owner returns a key's owner, which is zero for a key that never had an inbox.
 func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
@@ -154,7 +155,7 @@ func (s *Store) readOwners(ctx context.Context, pool *pgxpool.Pool, keyIDs []str
 func scanOwner(row pgx.CollectableRow) (owner, error) {
 	var o owner
 	var day int32
-	err := row.Scan(&o.keyID, &day, &o.emails, &o.before)
+	err := row.Scan(&o.keyID, &o.inboxes, &day, &o.emails, &o.before)
 	o.day = service.Day(day)
 	return o, err
 }

@@ -481,6 +481,10 @@ func bound(t *testing.T, s Store) {
 		}
 	}
 	fill(limit)
+	refused := newInbox("key_a", "refused@x.test", time.Hour)
+	wantCode(t, s.CreateInbox(ctx, refused, limit), service.OverQuota)
+	refused.KeyID = "key_b"
+	wantCode(t, s.CreateInbox(ctx, refused, limit), "") // nobody had the address
 	all, _ := allInboxes(t, s, "key_a", 100)
 	wantCode(t, s.CreateInbox(ctx, newInbox("key_a", all[0].Address, time.Hour), limit+1), service.Taken)
 	if n := together(t, 8, service.NotFound, func(i int) error { return s.DeleteInbox(ctx, "key_a", all[i%2].ID) }); n != 2 {
