@@ -265,12 +265,8 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 	return extended[0], nil
 }
 
-const (
-	// lockOwners begins a change, see the package.
-	lockOwners  = "UPDATE owners SET day = day WHERE key_id"
-	deleteInbox = `WITH gone AS (DELETE FROM inboxes WHERE key_id = $1 AND id = $2 RETURNING key_id, id),
-		counted AS (UPDATE owners SET inboxes = inboxes - 1 WHERE key_id = $1 AND EXISTS (SELECT 1 FROM gone))`
-)
+// lockOwners begins a change, see the package.
+const lockOwners = "UPDATE owners SET day = day WHERE key_id"
 
 // DeleteInbox implements service.Store. The messages can no longer be read, but are left for Sweep
 // to remove.
@@ -283,7 +279,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		b.Queue(lockOwners+" = $1", keyID)
 		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, last)
 			SELECT key_id, id, slot, last FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
-		b.Queue(deleteInbox+" SELECT 1 FROM gone", keyID, id).Exec(func(done pgconn.CommandTag) error {
+		queueDeletions(b, []keyed{{keyID, id}}).Exec(func(done pgconn.CommandTag) error {
 			deleted = done.RowsAffected()
 			return nil
 		})

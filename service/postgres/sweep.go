@@ -114,7 +114,9 @@ func (s *Store) deleteInboxes(ctx context.Context, tx pgx.Tx, list []keyed) (gon
 
 func queueDeletions(b *pgx.Batch, list []keyed) *pgx.QueuedQuery {
 	if len(list) == 1 {
-		return b.Queue(deleteInbox+" SELECT key_id, id FROM gone", list[0].keyID, list[0].name)
+		return b.Queue(`WITH gone AS (DELETE FROM inboxes WHERE key_id = $1 AND id = $2 RETURNING key_id, id),
+				counted AS (UPDATE owners SET inboxes = inboxes - 1 WHERE key_id = $1 AND EXISTS (SELECT 1 FROM gone))
+			SELECT key_id, id FROM gone`, list[0].keyID, list[0].name)
 	}
 	keyIDs, ids := columns(list)
 	return b.Queue(`WITH gone AS (DELETE FROM inboxes i USING unnest($1::text[], $2::text[]) u (key_id, id)
