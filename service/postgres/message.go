@@ -116,36 +116,26 @@ func (s *Store) DeleteMessages(ctx context.Context, in service.Inbox, messageID 
 	} else if !ok || !isName(messageID) {
 		return service.ErrNotFound
 	}
-	v, err := s.serverOf(ctx, in.KeyID)
-	if err != nil {
-		return err
-	}
-	end, err := s.turn(ctx, in.KeyID)
-	if err != nil {
-		return err
-	}
-	defer end()
-	err = s.transact(ctx, v.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		change := func(sql string, args ...any) int64 {
-			var done pgconn.CommandTag
-			if err == nil {
-				done, err = tx.Exec(ctx, sql, args...)
-			}
-			return done.RowsAffected()
-		}
-		change(lockOwners+" = $1", in.KeyID)
-		n := change("DELETE FROM "+slotOf(in).table()+" WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4 AND (id = $5 OR $5 = '')",
-			in.KeyID, in.ID, first, last, messageID)
-		found := change("UPDATE inboxes SET messages = messages - $3, version = $4 WHERE key_id = $1 AND id = $2", in.KeyID, in.ID, n, newVersion())
-		if err == nil && (found == 0 || n == 0 && messageID != "") {
-			err = service.ErrNotFound // and nothing is deleted
-		}
-		return err
+	var changed int64
+	err := s.batch(ctx, in.KeyID, func(b *pgx.Batch) {
+		b.Queue(lockOwners+" = $1", in.KeyID)
+		b.Queue("WITH gone AS (DELETE FROM "+slotOf(in).table()+` WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4
+				AND (id = $5 OR $5 = '') RETURNING seq)
+			UPDATE inboxes SET messages = messages - (SELECT count(*) FROM gone), version = $6
+			WHERE key_id = $1 AND id = $2 AND ($5 = '' OR EXISTS (SELECT 1 FROM gone))`,
+			in.KeyID, in.ID, first, last, messageID, newVersion()).Exec(func(done pgconn.CommandTag) error {
+			changed = done.RowsAffected()
+			return nil
+		})
 	})
-	if err == nil {
-		s.announcer.announce(in.ID)
+	if err != nil {
+		return err
 	}
-	return err
+	if changed == 0 {
+		return service.ErrNotFound
+	}
+	s.announcer.announce(in.ID)
+	return nil
 }
 
 // The first byte of a stored body says how the rest is encoded.
