@@ -35,7 +35,7 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	}
 	s.pool, s.rowsPerStatement = s.coordinator, math.MaxInt
 	if nodes == nil {
-		return makeSchema(ctx, s.coordinator, false)
+		return s.makeSchema(ctx)
 	}
 	s.citus, s.rowsPerStatement = true, 1
 	config = config.Copy()
@@ -52,11 +52,7 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, toAny); err != nil {
 		return err
 	}
-	// The coordinator may be down, unless it has to make them.
-	if made, err := checkSchema(ctx, s.pool, true); made || err != nil {
-		return err
-	}
-	return makeSchema(ctx, s.coordinator, true)
+	return s.makeSchema(ctx)
 }
 
 // node is where a server of a Citus cluster listens.

@@ -26,21 +26,21 @@ var (
 var errOtherSchema = errors.New("its tables are not of this version, or it has become a Citus cluster since: name an empty database")
 
 // makeSchema makes the tables of an empty database, on a Citus cluster distributed ones. A database
-// that has others is refused.
-func makeSchema(ctx context.Context, pool *pgxpool.Pool, citus bool) error {
-	if err := pool.AcquireFunc(ctx, checkEncoding); err != nil {
+// that has others is refused. The coordinator may be down, unless it has to make them.
+func (s *Store) makeSchema(ctx context.Context) error {
+	if err := s.pool.AcquireFunc(ctx, checkEncoding); err != nil {
 		return err
 	}
-	made, err := checkSchema(ctx, pool, citus)
+	made, err := checkSchema(ctx, s.pool, s.citus)
 	if err != nil || made {
 		return err
 	}
-	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return createTables(ctx, tx, citus) })
+	err = pgx.BeginFunc(ctx, s.coordinator, func(tx pgx.Tx) error { return createTables(ctx, tx, s.citus) })
 	if sqlState(err) != stateTableExists {
 		return err
 	}
-	// They may be those that another process has just made.
-	if made, err = checkSchema(ctx, pool, citus); err == nil && !made {
+	// They may be those that another process has just made, which other servers may not have yet.
+	if made, err = checkSchema(ctx, s.coordinator, s.citus); err == nil && !made {
 		err = errOtherSchema
 	}
 	return err
