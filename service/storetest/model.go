@@ -274,9 +274,7 @@ func (m *modelStore) compare(t *testing.T) {
 		if total != len(got) {
 			t.Fatalf("%s has %d inboxes, and %d are counted", keyID, len(got), total)
 		}
-		if !slices.IsSortedFunc(got, func(a, b service.Inbox) int {
-			return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
-		}) {
+		if !slices.IsSortedFunc(got, newestFirst) {
 			t.Fatalf("%s has inboxes in another order: %+v", keyID, got)
 		}
 		var ids, want []string

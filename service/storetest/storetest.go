@@ -423,6 +423,11 @@ func allInboxes(t *testing.T, s Store, keyID string, size int) (all []service.In
 	}
 }
 
+// newestFirst is the order of the list of a key's inboxes.
+func newestFirst(a, b service.Inbox) int {
+	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
+}
+
 func pagesOfInboxes(t *testing.T, s Store) {
 	ctx := t.Context()
 	var want []service.Inbox
@@ -434,9 +439,7 @@ func pagesOfInboxes(t *testing.T, s Store) {
 		want = append(want, in)
 		create(t, s, []string{"key_", "key_a0", "key_b"}[i%3], fmt.Sprintf("foreign%d@x.test", i)) // neighbours
 	}
-	slices.SortFunc(want, func(a, b service.Inbox) int {
-		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(want, newestFirst)
 	check := func() {
 		t.Helper()
 		for size := range len(want) + 2 {
