@@ -245,13 +245,13 @@ const maxPages = 1000
 // Inboxes returns all inboxes of the key, read page by page: an extension of the contract. It fails as
 // [Client.PollInboxes] does.
 func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
-	return c.InboxesUntil(ctx, func(Inbox) bool { return false })
+	return c.InboxesUntil(ctx, nil)
 }
 
-// InboxesUntil is Inboxes, but reads no page after one with an inbox that is enough.
+// InboxesUntil is Inboxes, but reads no page after one with an inbox that is enough. If enough is nil, none is.
 func (c *Client) InboxesUntil(ctx context.Context, enough func(Inbox) bool) (InboxList, error) {
 	all, err := c.PollInboxes(ctx, Poll{})
-	for n := 1; err == nil && n < maxPages && len(all.Inboxes) < all.Total && !slices.ContainsFunc(all.Inboxes, enough); n++ {
+	for n := 1; err == nil && n < maxPages && len(all.Inboxes) < all.Total && (enough == nil || !slices.ContainsFunc(all.Inboxes, enough)); n++ {
 		var p Poll
 		if n := len(all.Inboxes); n > 0 {
 			p.After = all.Inboxes[n-1].ID

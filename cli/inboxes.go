@@ -169,7 +169,7 @@ func (a *app) lsCommand() *cobra.Command {
 // counted returns the inboxes with their number of messages. If the service does not list inboxes,
 // each is fetched, and those that are gone are left out.
 func (s *connection) counted(ctx context.Context) (all []api.Inbox, listed bool, err error) {
-	all, listed, err = s.known.Inboxes(ctx, s.client, registry.Whole)
+	all, listed, err = s.known.Inboxes(ctx, s.client, nil)
 	if err != nil || listed {
 		return all, listed, err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"mayfly/api"
 	"mayfly/internal/message"
-	"mayfly/internal/registry"
 	"mayfly/render"
 )
 
@@ -102,9 +101,9 @@ func choose[T any](all []T, arg string, name func(T) string) (found T, ok bool, 
 	return found, len(names) == 1, err
 }
 
-// inboxes are the inboxes that have not expired, newest first; see [registry.Registry.Inboxes].
+// inboxes are the inboxes that have not expired, newest first, as the registry returns them.
 func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
-	all, _, err := s.known.Inboxes(ctx, s.client, registry.Whole)
+	all, _, err := s.known.Inboxes(ctx, s.client, nil)
 	return all, err
 }
 

@@ -165,7 +165,7 @@ func (t *tools) inboxesAfter(ctx context.Context, c *api.Client, after string, l
 	list, err := c.PollInboxes(ctx, api.Poll{Limit: limit + 1, After: after})
 	all, total, listed = list.Inboxes, list.Total, true
 	if errors.Is(err, api.ErrUnsupported) {
-		all, listed, err = t.known.Inboxes(ctx, c, registry.Whole)
+		all, listed, err = t.known.Inboxes(ctx, c, nil)
 		total = len(all)
 	}
 	last := slices.IndexFunc(all, func(i api.Inbox) bool { return i.ID == after })

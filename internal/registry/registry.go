@@ -86,8 +86,8 @@ func (r *Registry) path(inboxID, suffix string) string {
 }
 
 // Inboxes returns the inboxes of a service that have not expired, newest first: those that the service
-// lists, up to a page with one that is enough, or else those known here, which may be gone. A nil registry
-// knows none.
+// lists, up to a page with one that is enough (nil: none is), or else those known here, which may be gone. A
+// nil registry knows none.
 func (r *Registry) Inboxes(ctx context.Context, c *api.Client, enough func(api.Inbox) bool) (all []api.Inbox, listed bool, err error) {
 	list, err := c.InboxesUntil(ctx, enough)
 	all, listed = slices.Clone(list.Inboxes), err == nil
@@ -106,9 +106,6 @@ func (r *Registry) Inboxes(ctx context.Context, c *api.Client, enough func(api.I
 	slices.SortStableFunc(all, func(a, b api.Inbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return all, listed, nil
 }
-
-// Whole is enough for no list of inboxes but the whole.
-func Whole(api.Inbox) bool { return false }
 
 // List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged
 // files are skipped.
