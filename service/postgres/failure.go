@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -97,9 +96,6 @@ func away(err error) bool {
 	return ok || pgconn.Timeout(err) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// downServer finds the server that another one could not reach, in what that one says.
-var downServer = regexp.MustCompile(`connection (?:to the remote node|marked as essential:) (?:\S*@)?(\S+:\d+)`)
-
 func unavailable(cause error) error {
 	return &service.Error{Code: service.Unavailable, Message: "The store cannot be reached", RetryAfter: retryAfter, Err: cause}
 }
@@ -126,10 +122,6 @@ func (s *Store) failure(ctx context.Context, pool *pgxpool.Pool, err error) erro
 		// connections.
 		pool.Reset()
 		s.servers.clear()
-	}
-	if down := downServer.FindStringSubmatch(err.Error()); s.citus && down != nil {
-		return &service.Error{Code: service.Unavailable, RetryAfter: retryAfter,
-			Message: "The server " + down[1] + " of the cluster does not answer. Keys are on every server: none can be made or changed until it is back"}
 	}
 	switch {
 	case state == stateDiskFull:

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mayfly/service"
@@ -20,7 +22,7 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 	if !isName(k.ID) {
 		return service.Errorf(service.Invalid, "not a key's ID")
 	}
-	return s.transact(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
+	return s.changeKey(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, "INSERT INTO keys ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING",
 			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, revocation(k))
 		if err == nil && done.RowsAffected() == 0 {
@@ -36,7 +38,7 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 	if !isName(id) {
 		return k, service.ErrNotFound
 	}
-	err := s.transact(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
+	err := s.changeKey(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, "SELECT "+keyColumns+" FROM keys WHERE id = $1 FOR UPDATE", id) // the rows have its error
 		var err error
 		if k, err = pgx.CollectExactlyOneRow(rows, scanKey); err != nil {
@@ -48,6 +50,21 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 		return err
 	})
 	return k, err
+}
+
+// downServer finds the server that another one could not reach, in what that one says.
+var downServer = regexp.MustCompile(`connection (?:to the remote node|marked as essential:) (?:\S*@)?(\S+:\d+)`)
+
+// changeKey runs a transaction that makes or changes a key. On a cluster its error says which server is down.
+func (s *Store) changeKey(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
+	err := s.transact(ctx, s.pool, do)
+	if cause, ok := errors.AsType[*pgconn.PgError](err); ok && s.citus {
+		if down := downServer.FindStringSubmatch(cause.Message); down != nil {
+			return &service.Error{Code: service.Unavailable, RetryAfter: retryAfter,
+				Message: "The server " + down[1] + " of the cluster does not answer. Keys are on every server: none can be made or changed until it is back"}
+		}
+	}
+	return err
 }
 
 // Key implements service.Store.
