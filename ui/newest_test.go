@@ -336,6 +336,7 @@ func TestTheNewestUnreadMail(t *testing.T) {
 		two(h)
 		h.mail(adas, plain("Early"))
 	}), func(h *harness) {
+		h.wait(200 * time.Millisecond) // Ada's mail is not in view
 		h.selected("Early")
 		h.press("h", "k")
 		h.selected("bob")
