@@ -29,12 +29,11 @@ type builder struct {
 	space     float32 // px, padding and empty height since the last leaf
 	weight    map[float32]int
 	quoted    int
-	canvas    doc.Color     // background of the body
-	positions []position    // of each leaf, by its order
-	heights   []float32     // px of space above each leaf, by its order
-	foot      css.Inherited // of the last leaf
-	last      *doc.Block    // the last leaf
-	loose     int           // cells that are not yet in a table
+	canvas    doc.Color  // background of the body
+	positions []position // of each leaf, by its order
+	foot      float32    // px, the size of the last leaf
+	last      *doc.Block // the last leaf
+	loose     int        // cells that are not yet in a table
 	ruled     map[*doc.Block]ruled
 	anchor    anchor // the innermost open link
 	idle      idle   // the last link without a target

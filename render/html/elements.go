@@ -2,7 +2,6 @@ package html
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -152,7 +151,6 @@ func (b *builder) closeContainer(f *frame) {
 		b.quoted--
 	case doc.List:
 		made.Children = keepItems(made.Children)
-		tighten(made)
 	}
 	if len(made.Children) == 0 {
 		return
@@ -179,16 +177,6 @@ func keepItems(children []*doc.Block) []*doc.Block {
 	return children
 }
 
-// tighten removes the gaps in a list of items of a line or two.
-func tighten(list *doc.Block) {
-	if slices.ContainsFunc(list.Children, func(item *doc.Block) bool { return len(item.Children) > 1 || len(item.Text()) > 150 }) {
-		return
-	}
-	for _, item := range list.Children[min(1, len(list.Children)):] {
-		item.Gap = false
-	}
-}
-
 // emptyBox adds the height of an empty block. A thin one with a colour is a rule.
 func (b *builder) emptyBox(f *frame) {
 	if b.order != f.leaves || f.node.DataAtom == atom.Hr {
@@ -200,7 +188,6 @@ func (b *builder) emptyBox(f *frame) {
 	if out := *b.out; f.style.Display == css.TableCell && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
 		if cell := out[len(out)-1]; line && !s.Border && len(cell.Children) == 0 {
 			cell.Children = []*doc.Block{{Kind: doc.Rule, Gap: true}}
-			b.margin = nearHeight
 			return
 		}
 	} else if (line || s.Border) && f.node.DataAtom != atom.Table {
@@ -244,7 +231,6 @@ func (b *builder) rule(s *css.Style) {
 		return
 	}
 	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.BoxAlign})
-	b.margin = nearHeight
 }
 
 func (b *builder) openList(f *frame) {

@@ -62,13 +62,9 @@ func (b *builder) headings() {
 
 // find collects the headings in reading order. A title is in no column and no list.
 func (r *ranks) find(blocks []*doc.Block, titled bool) {
-	for i, l := range blocks {
+	for _, l := range blocks {
 		if len(l.Spans) > 0 {
 			r.leaf(l, titled)
-		}
-		if l.Kind == doc.Heading && i > 0 && blocks[i-1].Kind != doc.Heading {
-			// It belongs to what follows, whatever the margins.
-			above(blocks, i, r.b.near(l) && isLabel(blocks[i-1]) && (i == 1 || blocks[i-1].Gap))
 		}
 		r.find(l.Children, titled && l.Kind != doc.Table && l.Kind != doc.List && l.Kind != doc.Quote)
 	}
@@ -120,25 +116,27 @@ func leafSize(l *doc.Block) float32 {
 	return size
 }
 
-// isLabel reports whether a block is a line of a few words, such as the kind of what follows, or what a
-// number counts.
+// joinNumbers makes a unit of a large number and the lines above and below it that say what it counts.
+func joinNumbers(blocks []*doc.Block) {
+	for i, l := range blocks {
+		joinNumbers(l.Children)
+		if i > 0 && (counter(l) && isLabel(blocks[i-1]) || isLabel(l) && counter(blocks[i-1])) {
+			l.Gap = false
+		}
+	}
+}
+
+// counter reports a large number.
+func counter(l *doc.Block) bool { return l.Kind == doc.Heading && numeric(l.Text()) }
+
+// isLabel reports whether a block is a line of a few words, such as what a number
+// counts.
 func isLabel(l *doc.Block) bool {
 	if l.Kind > doc.Heading || leafSize(l) == 0 {
 		return false
 	}
 	text := l.Text()
 	return utf8.RuneCountInString(text) <= labelLength && !strings.ContainsAny(text, "\n,.!?:")
-}
-
-// above puts an empty line above a heading, or above the line before it if that belongs to it.
-func above(blocks []*doc.Block, i int, joined bool) {
-	if joined {
-		blocks[i].Gap = false
-		i--
-	}
-	if i > 0 {
-		blocks[i].Gap = true
-	}
 }
 
 // markFaint notes the colour of most of the text, and makes secondary what is fainter. Small print

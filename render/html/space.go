@@ -7,15 +7,8 @@ import (
 	"mayfly/render/html/css"
 )
 
-// Space between leaves becomes an empty line if, from letters to letters, it is nearly a line high and
-// does not come from the height of lines alone.
-const (
-	gapHeight  = .9 // em
-	leastGap   = 12 // px
-	ownHeight  = .6 // em of it that are not in the height of lines
-	farHeight  = 40 // px, from which on even a heading has a gap below it
-	nearHeight = 24 // px, below which a line may belong to a heading below it
-)
+// leastGap is the space between leaves, in em of the larger of them, from which on it is an empty line.
+const leastGap = .6
 
 // fontHeight is the height of letters with their descenders, in em.
 const fontHeight = 1.15
@@ -28,9 +21,6 @@ func lineHeight(s *css.Inherited) float32 {
 	return fontHeight * s.Size
 }
 
-// leading returns the px above and below the letters of a line together.
-func leading(s *css.Inherited) float32 { return max(lineHeight(s)-fontHeight*s.Size, 0) }
-
 // pad adds the padding at the top or bottom edge of a block. The margins on its two sides do not
 // collapse (CSS 2.1, 8.3.1).
 func (b *builder) pad(s *css.Style, edge int) {
@@ -42,45 +32,13 @@ func (b *builder) pad(s *css.Style, edge int) {
 
 // setGap decides whether an empty line precedes a leaf.
 func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
-	own, around := b.margin+b.space, leading(s)/2
 	size := s.Size
 	if b.last != nil {
-		size = min(size, b.foot.Size)
-		around += leading(&b.foot) / 2
+		size = max(size, b.foot)
 	}
-	l.Gap = own >= ownHeight*size && own+around >= max(gapHeight*size, leastGap)
-	b.heights = append(b.heights[:l.Order-1], own)
-	b.foot = *s
+	l.Gap = b.margin+b.space >= leastGap*size
+	b.foot = s.Size
 	b.margin, b.space, b.inside = 0, 0, 0
-}
-
-// height returns the px of space above a block.
-func (b *builder) height(l *doc.Block) float32 {
-	if leaf := l.First(); leaf != nil && leaf.Order > 0 && leaf.Order <= len(b.heights) {
-		return b.heights[leaf.Order-1]
-	}
-	return 0
-}
-
-// near reports whether the space above a heading is so small that the line above may belong to it.
-func (b *builder) near(l *doc.Block) bool { return b.height(l) < max(nearHeight, leafSize(l)) }
-
-// joinToHeadings removes the empty lines between headings and what they are about, and makes a unit
-// of a large number and the lines above and below it that say what it counts.
-func (b *builder) joinToHeadings(blocks []*doc.Block) {
-	for i, l := range blocks {
-		b.joinToHeadings(l.Children)
-		if i == 0 {
-			continue
-		}
-		before := blocks[i-1]
-		about := (l.Kind == doc.Paragraph || l.Kind == doc.List) && !pressable(l) && b.height(l) < farHeight
-		counted := before.Kind == doc.Heading && isLabel(l) && numeric(before.Text()) && b.height(l) <= max(nearHeight, leafSize(before))
-		counts := l.Kind == doc.Heading && numeric(l.Text()) && isLabel(before) && b.near(l)
-		if before.Kind == doc.Heading && about || counted || counts {
-			l.Gap = false
-		}
-	}
 }
 
 // alignBox gives the only block of a narrow box the alignment of the box: a button in a centred table.

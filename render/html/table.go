@@ -227,11 +227,6 @@ func (t *columns) row(row *doc.Block) {
 		}
 	}
 	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0])) {
-		if len(t.rows) > 0 {
-			t.b.joinUnit(filled[0])
-		}
-		first := filled[0].Children[0]
-		first.Gap = first.Gap || len(t.rows) > 0
 		t.end()
 		t.b.between(filled[0], t.b.ruled[row].with(t.b.ruled[filled[0]]))
 		return
@@ -290,9 +285,6 @@ func (t *columns) end() {
 		table := newTable(t.rows, t.width, t.rtl)
 		table.Align = t.align
 		*b.out = append(*b.out, table)
-		if len(t.rows) > 1 || tall(t.rows[0]) {
-			b.margin = nearHeight
-		}
 	}
 	*b.out = append(*b.out, after...)
 	if t.rule != nil {
@@ -324,7 +316,9 @@ func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 			}
 		}
 		if i == 0 {
-			table.Gap = gap || len(rows) > 1
+			table.Gap = gap
+		} else if gap && anyCell(row, func(l cellLook) bool { return l.lines > 1 }) {
+			row.Gap = true // entries of several lines are told apart
 		}
 	}
 	return table
@@ -368,9 +362,6 @@ func eachCell(rows []*doc.Block, f func(row, column int, c *doc.Block)) {
 		}
 	}
 }
-
-// tall reports whether a cell of a row has more than two lines.
-func tall(row *doc.Block) bool { return anyCell(row, func(l cellLook) bool { return l.lines > 2 }) }
 
 // joined returns what a row is that is not columns: a code with a box for every character, or a strip of
 // icons. Otherwise it returns nil.

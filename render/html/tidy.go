@@ -19,8 +19,7 @@ func (b *builder) tidy() {
 	b.markFaint()
 	d.Blocks = foldFooter(d, b.bodySize())
 	joinLinks(d)
-	b.joinUnits(d.Blocks)
-	b.joinToHeadings(d.Blocks)
+	joinNumbers(d.Blocks)
 	b.sections()
 	if len(d.Blocks) == 0 {
 		b.fillEmpty()
@@ -52,26 +51,6 @@ func gapButtons(blocks []*doc.Block) {
 func standsAlone(l *doc.Block) bool {
 	return l.Kind != doc.Rule && l.Kind != doc.Item && l.Kind != doc.Row && l.Kind != doc.Cell
 }
-
-// joinUnits removes the small gaps in cells that are one unit: a number and its label, a product.
-func (b *builder) joinUnits(blocks []*doc.Block) {
-	for _, l := range blocks {
-		b.joinUnits(l.Children)
-		if l.Kind == doc.Cell {
-			b.joinUnit(l)
-		}
-	}
-}
-
-func (b *builder) joinUnit(cell *doc.Block) {
-	l := look(cell)
-	for i, c := range cell.Children {
-		c.Gap = c.Gap && i > 0 && (!l.simple || l.lines > maxUnit || l.width > maxPlain || b.height(c) >= nearHeight)
-	}
-}
-
-// maxUnit is how many lines a unit has at most.
-const maxUnit = 6
 
 // pressable reports whether a block is nothing but buttons.
 func pressable(l *doc.Block) bool {
@@ -151,9 +130,7 @@ func mergeTables(blocks []*doc.Block) []*doc.Block {
 		}
 		if merged > i {
 			finishRows(b)
-			if i = merged; i+1 < len(blocks) {
-				blocks[i+1].Gap = true
-			}
+			i = merged
 		}
 	}
 	return out

@@ -51,7 +51,6 @@ func (l *layouter) code(b *doc.Block) {
 	bar := func(left, right string) {
 		emit(text1(left+repeat("─", inner)+right, inner+2, edge))
 	}
-	l.gap = l.gap || l.w.any()
 	bar("╭", "╮")
 	value := edge
 	value.attrs |= bold

@@ -227,11 +227,20 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 		if l.w.full() {
 			return
 		}
-		// The small print of a footer is one unit.
-		l.gap = l.gap || b.Gap && !b.InFooter && b.Kind != doc.Rule && (before == nil || before.Kind != doc.Rule) || before != nil && before.Hue.Set && b.Hue.Set
+		l.gap = l.gap || l.apart(before, b)
 		l.block(b)
 		before = b
 	}
+}
+
+// apart reports whether an empty line divides a block from the one before it. The small print of a
+// footer is one unit; a rule, and the line under a title, divide by themselves.
+func (l *layouter) apart(before, b *doc.Block) bool {
+	if before == nil {
+		return b.Gap && !b.InFooter && b.Kind != doc.Rule
+	}
+	ruled := b.Kind == doc.Rule || before.Kind == doc.Rule || before.Kind == doc.Heading && before.Level == 1 && !l.beside
+	return b.Gap && !b.InFooter && !ruled || before.Hue.Set && b.Hue.Set
 }
 
 func (l *layouter) block(b *doc.Block) {
