@@ -13,51 +13,87 @@ const (
 	headingSize   = 1.3
 	headingLength = 120
 	titleLength   = 80
-	labelLength   = 40 // of a line above or below a heading that belongs to it
+	labelLength   = 40 // of a line above or below a number that says what it counts
+	logoLength    = 24
+)
+
+// Sizes that differ by less than a tenth are one rank. The first rank has a few headings at most: titles of
+// many equal parts are of the second.
+const (
+	sameRank  = .9
+	maxTitles = 3
 )
 
 // ranks finds the headings of a mail and their ranks. The size of their text says
 // more than their elements: templates use those as they please.
 type ranks struct {
-	b       *builder
-	body    float32
-	all     []ranked
-	title   ranked // the largest one
-	opening ranked // the largest one above running text
-	begun   bool   // there is running text above
+	body  float32
+	all   []ranked
+	begun bool // there is running text above
 }
 
 // ranked is a heading and the size of its text in px.
 type ranked struct {
-	block *doc.Block
-	size  float32
+	block  *doc.Block
+	size   float32
+	titled bool // it may be of the first rank
+	opens  bool // there is no running text above
 }
 
-// headings makes headings of short lines that are much larger than the body, and sets the rank of
-// each: 1 is the title, which few mails have, 2 are others, 3 are those of less size.
+// headings makes headings of short lines that are much larger than the body, and sets the rank of each: 1
+// is the largest of the mail, or one not much smaller above all text, 2 the next size, 3 all others.
 func (b *builder) headings() {
-	r := ranks{b: b, body: b.bodySize()}
+	r := ranks{body: b.bodySize()}
 	r.find(b.doc.Blocks, true)
-	if r.opening.size >= r.title.size*.7 {
-		r.title = r.opening
+	if len(r.all) > 1 && r.all[1].size >= r.all[0].size*.7 && b.isLogo(r.all[0]) {
+		r.all[0].block.Kind = doc.Paragraph
+		r.strengthen(r.all[0].block)
+		r.all = r.all[1:]
 	}
-	same, second := 0, false
+	first, largest := ranked{}, ranked{}
 	for _, h := range r.all {
-		if h.size > r.title.size*.95 && h.size < r.title.size*1.05 && !numeric(h.block.Text()) {
+		if h.size > largest.size {
+			largest = h
+		}
+		if h.titled && h.opens && h.size > first.size {
+			first = h
+		}
+	}
+	if first.size < largest.size*.7 {
+		first = largest
+	}
+	same, second := 0, float32(0)
+	for _, h := range r.all {
+		if h.size < first.size*sameRank {
+			second = max(second, h.size)
+		} else if h.size*sameRank <= first.size {
 			same++
 		}
-		second = second || h.block != r.title.block && h.size >= r.body*headingSize
+	}
+	titled := same <= maxTitles && first.titled && first.size >= r.body*headingSize
+	if !titled {
+		second = first.size
 	}
 	for _, h := range r.all {
 		switch {
-		case h.block == r.title.block && same == 1:
+		case titled && h.titled && h.size >= first.size*sameRank && h.size*sameRank <= first.size:
 			h.block.Level = 1
-		case second && h.size < r.body*headingSize:
-			h.block.Level = 3
-		default:
+		case h.size >= second*sameRank || h.size == 0: // a number or an image
 			h.block.Level = 2
+		default:
+			h.block.Level = 3
 		}
 	}
+}
+
+// isLogo reports whether the first heading is a name at the top: an image, a link, or alone in a band.
+func (b *builder) isLogo(h ranked) bool {
+	l := h.block
+	if !h.opens || utf8.RuneCountInString(l.Text()) > logoLength {
+		return false
+	}
+	in := b.positions[l.Order-1].in
+	return l.Spans[0].Image > 0 || l.Spans[0].Link > 0 || in != nil && in.leaves == 1 && in.fill.Set
 }
 
 // find collects the headings in reading order. A title is in no column and no list.
@@ -81,17 +117,10 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 		r.strengthen(l)
 		return
 	}
-	h := ranked{l, size}
-	r.all = append(r.all, h)
-	if !titled || size < r.body*headingSize || length > titleLength || l.Spans[0].Link > 0 || numeric(text) {
-		return
+	if numeric(text) { // as large as it is, it is no title
+		size = 0
 	}
-	if size > r.title.size {
-		r.title = h
-	}
-	if !r.begun && size > r.opening.size {
-		r.opening = h
-	}
+	r.all = append(r.all, ranked{l, size, titled && size > 0 && length <= titleLength && l.Spans[0].Link == 0, !r.begun})
 }
 
 // strengthen makes bold what is as large as a heading in a line with other text, such as a price.

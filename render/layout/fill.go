@@ -75,6 +75,9 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 	style := s.Style
 	if b.Kind == doc.Heading {
 		style.Bold, style.Italic = true, style.Italic || b.Level > 2
+		if b.Level == 2 && l.ink.fill == 0 && style.Role == doc.Own && style.Color.Grey() && !style.Background.Set {
+			style.Role = doc.Accent
+		}
 	}
 	return l.ink.pen(style, b.Background, l.dim || s.Image > 0)
 }
