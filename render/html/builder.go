@@ -59,6 +59,8 @@ type frame struct {
 	items  int           // for a list: items so far
 	celled bool          // the frame around it is a cell made for it
 	blocks int           // of where blocks go when it was opened
+	above  float32       // px of space above it
+	below  float32       // px, for a row: the most below a cell of it
 }
 
 func newBuilder() *builder {
@@ -91,11 +93,12 @@ func (b *builder) open(n *html.Node) {
 	f.flow = b.flows(&f)
 	if f.flow {
 		b.para.flush()
+		b.beside(parent)
 		b.margin = max(b.margin, f.style.Margin[css.Top].Px(f.style.Size, 0))
 		b.pad(&f.style, css.Top)
 		b.openBox(&f)
 	}
-	f.leaves, f.spans = b.order, len(b.para.spans)
+	f.leaves, f.spans, f.above = b.order, len(b.para.spans), b.margin+b.space
 	b.frames = append(b.frames, f)
 	if f.flow {
 		b.edge(&f, css.Top)
@@ -180,6 +183,7 @@ func (b *builder) close() {
 			}
 			b.edge(f, css.Bottom)
 			b.margin = max(b.margin, f.style.Margin[css.Bottom].Px(f.style.Size, 0))
+			b.endCell(f)
 		} else {
 			b.para.edge(&f.style, css.Right)
 		}

@@ -177,13 +177,17 @@ func keepItems(children []*doc.Block) []*doc.Block {
 	return children
 }
 
-// emptyBox adds the height of an empty block. A thin one with a colour is a rule.
+// emptyBox adds the height of an empty block, and what a label leaves of a block's. A thin empty one with a
+// colour is a rule.
 func (b *builder) emptyBox(f *frame) {
+	s := &f.style
+	height := s.Height.Px(s.Size, 0)
+	if b.order == f.leaves+1 && isLabel(b.last) { // which stands in the middle of it
+		b.space = max(b.space, min((height-lineHeight(&s.Inherited))/2, 200))
+	}
 	if b.order != f.leaves || f.node.DataAtom == atom.Hr {
 		return
 	}
-	s := &f.style
-	height := s.Height.Px(s.Size, 0)
 	line := s.Edge || s.OwnBackground && height > 0 && height <= 4
 	if out := *b.out; f.style.Display == css.TableCell && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
 		if cell := out[len(out)-1]; line && !s.Border && len(cell.Children) == 0 {

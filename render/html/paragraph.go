@@ -279,7 +279,7 @@ func (p *paragraph) flush() {
 	p.placeImages(block)
 	p.buf, p.spans, p.space, p.room, p.lines, p.pre, p.column = p.buf[:0], p.spans[:0], false, 0, 0, false, 0
 	if block == nil {
-		b.space += height + extra
+		b.space, b.margin = b.space+b.margin+height+extra, 0
 		return
 	}
 	b.leaf(block, &p.first.Inherited)

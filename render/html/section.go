@@ -244,7 +244,7 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 		}
 	}
 	made.Children = s.group(blocks, depth+1, false)
-	made.Children[0].Gap, made.Gap = false, m.box.gap
+	made.Children[0].Gap, made.Gap = false, m.box.gap || !m.box.padded && made.Children[0].Gap // a margin in it is around it
 	return made
 }
 

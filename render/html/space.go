@@ -7,8 +7,11 @@ import (
 	"mayfly/render/html/css"
 )
 
-// leastGap is the space between leaves, in em of the larger of them, from which on it is an empty line.
-const leastGap = .6
+// Space between leaves from which on it is an empty line, and from which on it separates groups of them.
+const (
+	leastGap = .6 // em, of the larger of them
+	groupGap = 40 // px
+)
 
 // fontHeight is the height of letters with their descenders, in em.
 const fontHeight = 1.15
@@ -30,6 +33,23 @@ func (b *builder) pad(s *css.Style, edge int) {
 	}
 }
 
+// beside gives what is in a row the space above that row, as all its cells have.
+func (b *builder) beside(row *frame) {
+	if row.style.Display == css.TableRow {
+		b.space, b.margin = row.above, 0
+	}
+}
+
+// endCell notes the space below a cell with content, or the height of a row without, which a row has below it.
+func (b *builder) endCell(f *frame) {
+	row := &b.frames[len(b.frames)-2]
+	if f.style.Display == css.TableRow {
+		b.space, b.margin = f.below, 0
+	} else if row.style.Display == css.TableRow && (b.order > f.leaves || b.order == row.leaves) {
+		row.below = max(row.below, b.space+b.margin)
+	}
+}
+
 // setGap decides whether an empty line precedes a leaf.
 func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 	size := s.Size
@@ -37,8 +57,29 @@ func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 		size = max(size, b.foot)
 	}
 	l.Gap = b.margin+b.space >= leastGap*size
+	l.Wide = b.margin+b.space >= max(groupGap, 2*size)
 	b.foot = s.Size
 	b.margin, b.space, b.inside = 0, 0, 0
+}
+
+// separateGroups keeps the wide gaps where only they tell groups apart: between paragraphs that look alike,
+// more of which have a lesser gap.
+func separateGroups(blocks []*doc.Block) {
+	text := func(i int) bool {
+		return i >= 0 && blocks[i].Kind == doc.Paragraph && leafSize(blocks[i]) > 0 && blocks[i].Spans[0].Style.Role == doc.Own
+	}
+	lesser := 0
+	for i, l := range blocks {
+		if l.Wide = l.Wide && text(i) && text(i-1); l.Wide {
+			lesser--
+		} else if l.Gap && text(i) && text(i-1) {
+			lesser++
+		}
+		separateGroups(l.Children)
+	}
+	for _, l := range blocks {
+		l.Wide = l.Wide && lesser > 0
+	}
 }
 
 // alignBox gives the only block of a narrow box the alignment of the box: a button in a centred table.

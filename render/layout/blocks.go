@@ -56,7 +56,6 @@ func (l *layouter) code(b *doc.Block) {
 	value.attrs |= bold
 	emit(text1("│", 1, edge), spaces(3), text1(text, width, value), spaces(3), text1("│", 1, edge))
 	bar("╰", "╯")
-	l.gap = true
 }
 
 func (l *layouter) rule(b *doc.Block) {

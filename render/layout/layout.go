@@ -134,6 +134,7 @@ type layouter struct {
 	prefix    []piece
 	indent    int     // columns of prefix
 	gap       bool    // an empty line is due before the next line
+	wide      bool    // and another one
 	dim       bool    // secondary text
 	ground    *ground // the band behind what is written; nil: the terminal's background
 	above     *lower  // the edge that is due before the next line
@@ -228,6 +229,7 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 			return
 		}
 		l.gap = l.gap || l.apart(before, b)
+		l.wide = l.gap && b.Wide && !b.InFooter
 		l.block(b)
 		before = b
 	}

@@ -113,7 +113,7 @@ func TestBlocks(t *testing.T) {
 		"a button, narrow":       {Options{Width: 20}, []*doc.Block{button("Go on", 1)}, "[ Go on ]¹"},
 		"a button, too long":     {Options{Width: 10}, []*doc.Block{button("Go on with it", 1)}, "Go on with\nit¹"},
 		"a button to nowhere":    {Options{Width: 60}, []*doc.Block{button("Go on", 0)}, "[ Go on ]"},
-		"a code":                 {Options{Width: 60}, []*doc.Block{p("a"), {Kind: doc.Code, Spans: []doc.Span{{Text: "482 913"}}}, p("b")}, "a\n╭─────────────╮\n│   482 913   │\n╰─────────────╯\n\nb"},
+		"a code":                 {Options{Width: 60}, []*doc.Block{p("a"), {Kind: doc.Code, Spans: []doc.Span{{Text: "482 913"}}}, p("b")}, "a\n╭─────────────╮\n│   482 913   │\n╰─────────────╯\nb"},
 		"a code, narrow":         {Options{Width: 12}, []*doc.Block{{Kind: doc.Code, Spans: []doc.Span{{Text: "482 913"}}}}, "482 913"},
 		"a rule":                 {Options{Width: 5}, []*doc.Block{{Kind: doc.Rule}}, "─────"},
 		"a short rule":           {Options{Width: 40}, []*doc.Block{{Kind: doc.Rule, Width: doc.Width{Percent: 20}, Align: doc.Center}}, repeat(" ", 16) + repeat("─", 8)},

@@ -148,7 +148,10 @@ func (l *layouter) writeDue() {
 	case l.gap && l.w.any() && !l.w.endsEmpty():
 		l.w.line(nil, l.ground.draw(l.prefix, true))
 	}
-	l.gap = false
+	if l.wide && l.w.any() && l.w.endsEmpty() {
+		l.w.lines = append(l.w.lines, l.w.lines[len(l.w.lines)-1])
+	}
+	l.gap, l.wide = false, false
 }
 
 // callout lays out a section with a bar at its left. A code has a box of its own.
