@@ -40,13 +40,17 @@ func (b *builder) beside(row *frame) {
 	}
 }
 
-// endCell notes the space below a cell with content, or the height of a row without, which a row has below it.
+// endCell notes what a row has below it: the most space below a cell with content, or else the height of one without.
 func (b *builder) endCell(f *frame) {
 	row := &b.frames[len(b.frames)-2]
-	if f.style.Display == css.TableRow {
+	switch below := b.space + b.margin; {
+	case f.style.Display == css.TableRow:
 		b.space, b.margin = f.below, 0
-	} else if row.style.Display == css.TableRow && (b.order > f.leaves || b.order == row.leaves) {
-		row.below = max(row.below, b.space+b.margin)
+	case row.style.Display != css.TableRow:
+	case b.order > f.leaves && f.leaves == row.leaves: // the first with content
+		row.below = below
+	case b.order > f.leaves || b.order == row.leaves:
+		row.below = max(row.below, below)
 	}
 }
 

@@ -317,12 +317,15 @@ func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 		}
 		if i == 0 {
 			table.Gap = gap
-		} else if gap && anyCell(row, func(l cellLook) bool { return l.lines > 1 }) {
-			row.Gap = true // entries of several lines are told apart
+		} else {
+			row.Gap = row.Gap || gap && isEntry(row)
 		}
 	}
 	return table
 }
+
+// isEntry reports a row of several lines, which a gap tells from the others.
+func isEntry(row *doc.Block) bool { return anyCell(row, func(l cellLook) bool { return l.lines > 1 }) }
 
 // dropColumns removes the columns that are empty in all rows: gutters, and those of images.
 func dropColumns(rows []*doc.Block) {
