@@ -19,16 +19,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"mayfly/service"
-	"mayfly/service/storetest"
 )
-
-// MAYFLY_LONG=1 makes the suite longer.
-func TestStore(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {
-		return mustOpen(t, dir, Options{})
-	})
-}
 
 // testLog returns a log that goes to the test's output.
 func testLog(t testing.TB) *slog.Logger {

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,15 +14,7 @@ import (
 
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
-	"mayfly/service/storetest"
 )
-
-// The store behaves the same on a cluster, wherever its processes connect to.
-func TestStoreOnCitus(t *testing.T) {
-	t.Parallel()
-	var turn atomic.Int64
-	storetest.Run(t, databases(pgtest.CitusDatabase, func(nodes []string) string { return nodes[int(turn.Add(1))%len(nodes)] }))
-}
 
 // twoPhases counts the transactions of all nodes that were committed in two phases.
 func twoPhases(c *pgtest.Citus) int {

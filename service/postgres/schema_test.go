@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 // open opens a store that is closed at the end of the test. It creates slots only when they are
 // needed: the tables for a month would take most of the time of a test.

@@ -17,7 +17,7 @@ import (
 
 // model makes random changes to a store and to a simple model of one, and compares what can be seen
 // of them.
-func model(t *testing.T, open Open) {
+func model(t *testing.T, open opener) {
 	steps := 80
 	if os.Getenv("MAYFLY_LONG") != "" {
 		steps = 400
@@ -27,26 +27,26 @@ func model(t *testing.T, open Open) {
 			t.Parallel()
 			dir := t.TempDir()
 			m := &modelStore{
-				Store: open(t, dir), now: epoch, quota: steps / 7, rand: rand.New(rand.NewPCG(seed, 1)),
+				store: open(t, dir), now: epoch, quota: steps / 7, rand: rand.New(rand.NewPCG(seed, 1)),
 				inboxes: map[string]*modelInbox{}, owners: map[string]string{}, emails: map[string]int{},
 			}
 			for step := range steps {
 				if step%50 == 49 {
-					closeStore(t, m.Store)
-					m.Store = open(t, dir)
+					closeStore(t, m.store)
+					m.store = open(t, dir)
 				}
 				m.step(t)
 				if step%20 == 19 {
 					m.compare(t)
 				}
 			}
-			closeStore(t, m.Store)
+			closeStore(t, m.store)
 		})
 	}
 }
 
 type modelStore struct {
-	Store
+	store
 	rand    *rand.Rand
 	now     time.Time
 	quota   int // emails per day
@@ -251,7 +251,7 @@ func (m *modelStore) append(t *testing.T) {
 	for i, in := range ins {
 		id := ""
 		if slices.Contains(alive, in) {
-			id = list(t, m.Store, in.Inbox)[0].ID
+			id = list(t, m.store, in.Inbox)[0].ID
 		}
 		if got := a.Messages[i].ID; got != id {
 			t.Fatalf("the ID of the message is %q, want %q", got, id)

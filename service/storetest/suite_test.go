@@ -1,4 +1,4 @@
-// Package storetest is the test suite for implementations of service.Store.
+// Package storetest is the suite that every implementation of service.Store passes. It has nothing but tests.
 package storetest
 
 import (
@@ -19,21 +19,21 @@ import (
 	"mayfly/service"
 )
 
-// Store is a store that can be closed and opened again.
-type Store interface {
+// store is a store that can be closed and opened again.
+type store interface {
 	service.Store
 	io.Closer
 }
 
-// Open opens the store in a directory, which is empty at first; a store without a directory uses it
+// opener opens the store in a directory, which is empty at first; a store without a directory uses it
 // as a name. After Close, it opens the same store again. It may be called concurrently.
-type Open func(t *testing.T, dir string) Store
+type opener func(t *testing.T, dir string) store
 
-// Run runs the suite. MAYFLY_LONG=1 makes the comparison with a model five times as long.
-func Run(t *testing.T, open Open) {
+// run runs the suite. MAYFLY_LONG=1 makes the comparison with a model five times as long.
+func run(t *testing.T, open opener) {
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, Store)
+		run  func(*testing.T, store)
 	}{
 		{"keys", keys},
 		{"a secret has one key", keysConcurrent},
@@ -64,7 +64,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("model", func(t *testing.T) { model(t, open) })
 }
 
-func closeStore(t *testing.T, s Store) {
+func closeStore(t *testing.T, s store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Errorf("close: %v", err)
@@ -118,7 +118,7 @@ func newInbox(keyID, address string, ttl time.Duration) service.Inbox {
 	}
 }
 
-func create(t *testing.T, s Store, keyID, address string) service.Inbox {
+func create(t *testing.T, s store, keyID, address string) service.Inbox {
 	t.Helper()
 	in := newInbox(keyID, address, time.Hour)
 	must(t, s.CreateInbox(t.Context(), in, math.MaxInt))
@@ -136,13 +136,13 @@ func to(ins ...service.Inbox) []service.NewMessage {
 	return list
 }
 
-func appendTo(t *testing.T, s Store, raw string, ins ...service.Inbox) {
+func appendTo(t *testing.T, s store, raw string, ins ...service.Inbox) {
 	t.Helper()
 	must(t, s.Append(t.Context(), service.Append{Received: epoch, Messages: to(ins...), Raw: []byte(raw)}))
 }
 
 // list returns all summaries of the inbox, as it is now.
-func list(t *testing.T, s Store, in service.Inbox) []service.Summary {
+func list(t *testing.T, s store, in service.Inbox) []service.Summary {
 	t.Helper()
 	in, err := s.Inbox(t.Context(), in.KeyID, in.ID)
 	must(t, err)
@@ -154,7 +154,7 @@ func list(t *testing.T, s Store, in service.Inbox) []service.Summary {
 	return all
 }
 
-func keys(t *testing.T, s Store) {
+func keys(t *testing.T, s store) {
 	ctx := t.Context()
 	hash := func(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
 	for i, plan := range service.Plans() {
@@ -204,7 +204,7 @@ func keys(t *testing.T, s Store) {
 	}
 }
 
-func keysConcurrent(t *testing.T, s Store) {
+func keysConcurrent(t *testing.T, s store) {
 	ctx := t.Context()
 	create := func(id string, secret string) error {
 		return s.CreateKey(ctx, service.StoredKey{
@@ -235,7 +235,7 @@ func keysConcurrent(t *testing.T, s Store) {
 	}
 }
 
-func inboxes(t *testing.T, s Store) {
+func inboxes(t *testing.T, s store) {
 	ctx := t.Context()
 	a := create(t, s, "key_a", "one@x.test")
 	create(t, s, "key_a", "two@x.test")
@@ -266,7 +266,7 @@ func inboxes(t *testing.T, s Store) {
 
 // addresses checks what the model does not: which inbox an address has, tags after the end of an
 // inbox, and callers that share a commit.
-func addresses(t *testing.T, s Store) {
+func addresses(t *testing.T, s store) {
 	ctx := t.Context()
 	foreign := func(address string) service.Inbox { return newInbox("key_b", address, 2*time.Hour) }
 	in := create(t, s, "key_a", "one@x.test")
@@ -327,7 +327,7 @@ func addresses(t *testing.T, s Store) {
 }
 
 // wantOwner checks that an address without an inbox still has its owner.
-func wantOwner(t *testing.T, s Store, address, keyID string) {
+func wantOwner(t *testing.T, s store, address, keyID string) {
 	t.Helper()
 	in, err := s.InboxByAddress(t.Context(), address)
 	must(t, err)
@@ -336,7 +336,7 @@ func wantOwner(t *testing.T, s Store, address, keyID string) {
 	}
 }
 
-func messages(t *testing.T, s Store) {
+func messages(t *testing.T, s store) {
 	ctx := t.Context()
 	in := create(t, s, "key_a", "one@x.test")
 	if all := list(t, s, in); len(all) != 0 {
@@ -377,7 +377,7 @@ func messages(t *testing.T, s Store) {
 	}
 }
 
-func pages(t *testing.T, s Store) {
+func pages(t *testing.T, s store) {
 	ctx := t.Context()
 	in := create(t, s, "key_a", "one@x.test")
 	// Neighbours, whose messages must not appear.
@@ -407,7 +407,7 @@ func pages(t *testing.T, s Store) {
 }
 
 // allInboxes returns all of a key's inboxes, read in pages, and how many the store says there are.
-func allInboxes(t *testing.T, s Store, keyID string, size int) (all []service.Inbox, total int) {
+func allInboxes(t *testing.T, s store, keyID string, size int) (all []service.Inbox, total int) {
 	t.Helper()
 	p := service.PageOfInboxes{KeyID: keyID, CreatedAt: epoch.AddDate(9, 0, 0), Limit: size}
 	for {
@@ -428,7 +428,7 @@ func newestFirst(a, b service.Inbox) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 }
 
-func pagesOfInboxes(t *testing.T, s Store) {
+func pagesOfInboxes(t *testing.T, s store) {
 	ctx := t.Context()
 	var want []service.Inbox
 	for i, seconds := range []int{3, 1, 2, 2, 2, 2, 0, 4} {
@@ -469,7 +469,7 @@ func pagesOfInboxes(t *testing.T, s Store) {
 
 // bound checks that concurrent callers together keep the number of a key's inboxes, and that whatever
 // ends one makes room.
-func bound(t *testing.T, s Store) {
+func bound(t *testing.T, s store) {
 	ctx := t.Context()
 	const limit = 5
 	fill := func(room int) {
@@ -507,7 +507,7 @@ func bound(t *testing.T, s Store) {
 	create(t, s, "key_b", "another@x.test")
 }
 
-func bodies(t *testing.T, s Store) {
+func bodies(t *testing.T, s store) {
 	ctx := t.Context()
 	in := create(t, s, "key_a", "one@x.test")
 	sizes := []int{0, 1, 100, 4 << 10, 70 << 10, 9 << 20}
@@ -536,7 +536,7 @@ func body(size int) []byte {
 	return b
 }
 
-func quota(t *testing.T, s Store) {
+func quota(t *testing.T, s store) {
 	ctx := t.Context()
 	in := create(t, s, "key_a", "one@x.test")
 	in.ExpiresAt = in.ExpiresAt.Add(48 * time.Hour)
@@ -570,7 +570,7 @@ func quota(t *testing.T, s Store) {
 	}
 }
 
-func quotaConcurrent(t *testing.T, s Store) {
+func quotaConcurrent(t *testing.T, s store) {
 	const limit, callers = 50, 120
 	a, b := create(t, s, "key_a", "one@x.test"), create(t, s, "key_a", "two@x.test")
 	var accepted atomic.Int64
@@ -595,7 +595,7 @@ func quotaConcurrent(t *testing.T, s Store) {
 	}
 }
 
-func seqsConcurrent(t *testing.T, s Store) {
+func seqsConcurrent(t *testing.T, s store) {
 	in := create(t, s, "key_a", "one@x.test")
 	const callers, each = 16, 20
 	together(t, callers, "", func(c int) (err error) {
@@ -631,7 +631,7 @@ func seqsConcurrent(t *testing.T, s Store) {
 
 // readConcurrent changes inboxes that are read all the time. A change is seen once its call has
 // returned.
-func readConcurrent(t *testing.T, s Store) {
+func readConcurrent(t *testing.T, s store) {
 	const writers, rounds, messages = 4, 4, 10
 	ctx := t.Context()
 	writing, stop := context.WithCancel(ctx)
@@ -687,7 +687,7 @@ func readConcurrent(t *testing.T, s Store) {
 	reading.Wait()
 }
 
-func versions(t *testing.T, s Store) {
+func versions(t *testing.T, s store) {
 	ctx := t.Context()
 	in := create(t, s, "key_a", "one@x.test")
 	seen := map[uint64]bool{}
@@ -721,7 +721,7 @@ func versions(t *testing.T, s Store) {
 	check("another inbox", false)
 }
 
-func deletion(t *testing.T, s Store) {
+func deletion(t *testing.T, s store) {
 	ctx := t.Context()
 	for _, count := range []int{0, 1, 40} {
 		in := create(t, s, "key_a", "one@x.test")
@@ -747,7 +747,7 @@ func deletion(t *testing.T, s Store) {
 }
 
 // messagesDeleted checks what the model does not: callers that share a commit, and other inboxes.
-func messagesDeleted(t *testing.T, s Store) {
+func messagesDeleted(t *testing.T, s store) {
 	ctx := t.Context()
 	in, keep := create(t, s, "key_a", "one@x.test"), create(t, s, "key_a", "keep@x.test")
 	for range 40 {
@@ -795,7 +795,7 @@ func messagesDeleted(t *testing.T, s Store) {
 }
 
 // extension checks that what is swept, for days, is what has expired, wherever it was kept.
-func extension(t *testing.T, s Store) {
+func extension(t *testing.T, s store) {
 	ctx := t.Context()
 	extend := func(in service.Inbox, at, life time.Duration) service.Inbox {
 		t.Helper()
@@ -849,7 +849,7 @@ func extension(t *testing.T, s Store) {
 	}
 }
 
-func canceled(t *testing.T, s Store) {
+func canceled(t *testing.T, s store) {
 	in := create(t, s, "key_a", "one@x.test")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
