@@ -112,15 +112,24 @@ func (p *body) seek() {
 	n := 0
 	for i := 0; i < len(p.lines) && n < maxCandidates; i++ {
 		l := &p.lines[i]
-		l.found = candidate.In(l.text)
+		l.seek()
 		n += len(l.found)
 	}
 }
 
+// seek finds the candidates of a line. A word for a code, such as TOTP, is none.
+func (l *line) seek() {
+	l.found = slices.DeleteFunc(candidate.In(l.text), func(c candidate.Candidate) bool {
+		from, to := l.fold.At(c.Start), l.fold.At(c.End)
+		return slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool { return h.Class <= lexicon.Code && h.Start <= from && h.End >= to })
+	})
+}
+
 // aside reads a text outside the bodies as a line of its own.
 func (p *body) aside(text string, langs languages) line {
-	l := line{text: text, fold: lexicon.Fold(text), found: candidate.In(text)}
+	l := line{text: text, fold: lexicon.Fold(text)}
 	l.hits = p.scan(l.fold, langs)
+	l.seek()
 	return l
 }
 
@@ -270,13 +279,17 @@ func (p *body) scan(t lexicon.Text, langs languages) []lexicon.Hit {
 		})
 	}
 	for _, l := range langs.possible {
+		first := len(hits)
 		l.Scan(t, func(h lexicon.Hit) bool {
-			if !against[h.Class] || !byChance(t.Folded[h.Start:h.End]) {
-				hits = append(hits, h)
-			}
+			hits = append(hits, h)
 			p.hits++
 			return p.hits < maxHits
 		})
+		own := hits[first:]
+		beside := len(own) > 1
+		hits = append(hits[:first], slices.DeleteFunc(own, func(h lexicon.Hit) bool {
+			return against[h.Class] && byChance(t.Folded[h.Start:h.End]) && !(beside && h.Class == lexicon.Refuse)
+		})...)
 	}
 	return sorted(hits)
 }
@@ -290,7 +303,8 @@ func byChance(phrase string) bool {
 }
 
 // against are the classes that speak against what is near them. Short words of languages that a
-// message only may be in do not count: among so many, one would occur by chance.
+// message only may be in do not count: among so many, one would occur by chance. A refusal does beside other words of
+// its language, since it is as short in all.
 var against = map[lexicon.Class]bool{
 	lexicon.NotCode: true, lexicon.Label: true, lexicon.Unit: true, lexicon.Footer: true, lexicon.Commerce: true,
 	lexicon.Notice: true, lexicon.IfNot: true, lexicon.Refuse: true, lexicon.Meeting: true,

@@ -21,8 +21,8 @@ var codeModel = model[*code]{
 	when("letters and digits, no word near", -3, -3.13, func(c *code) bool {
 		return c.Shape == candidate.Mixed && !c.near && !c.labelled() && !(c.inRequest() && c.scrambled())
 	}),
-	when("a word and a number, as coupons are", -2.5, -2.55, func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
-	when("a name and a number", -3, -3.29, func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
+	when("a word and a number, as coupons are", -2.5, -2.55, func(c *code) bool { return c.mixed() && coupon(c.Value) && !c.strong && !c.mail.asksForCode() }),
+	when("a name and a number", -3, -3.29, func(c *code) bool { return c.mixed() && coupon(c.Value) && c.Value == strings.ToLower(c.Value) }),
 	when("capitals, not marked", -3.4, -3.40, func(c *code) bool { return c.Shape == candidate.Upper && !c.direct || c.pronounceable() && !c.set() }),
 	when("capitals, where there is a number", -2, -2.01, func(c *code) bool { return c.Shape == candidate.Upper && c.rival }),
 	when("words with hyphens", -0.7, -0.84, func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
@@ -158,7 +158,8 @@ func (m *mail) subjectHas(class lexicon.Class) bool { return has(m.subject.hits,
 var fit = map[candidate.Shape]func(*code) bool{
 	candidate.Lower: func(c *code) bool { return c.strong && c.direct && c.prominent },
 	candidate.Long: func(c *code) bool {
-		return c.linked && c.direct || (c.strong || c.mail.asksForCode()) && c.standsAlone()
+		known := c.strong || c.mail.asksForCode() || c.mail.purpose.subject != 0
+		return secret(c.Value) && (c.linked && c.direct || known && c.direct && (c.standsAlone() || c.alone && len(c.Value) > candidate.Typed || c.Before == ':'))
 	},
 	candidate.Pair:   func(c *code) bool { return c.strong && c.standsAlone() && !c.inPhrase() },
 	candidate.Worded: (*code).fitsWords,
@@ -213,18 +214,23 @@ func (c *code) dated() bool {
 	return day
 }
 
-// named reports whether a number is part of a name.
+// named reports whether a candidate is part of a name.
 func (c *code) named() bool { return c.inBody() && c.mail.names[c.Value] }
 
-// numbersInNames returns the short numbers that are in the sender's name, and those that have the
-// same name before them more than once: "Studio 1874".
-func (m *mail) numbersInNames(sender string) map[string]bool {
+// namesWithNumbers returns the short numbers that are in the sender's name, and those that have the
+// same name before them more than once: "Studio 1874". In title and footers, a word with a number is a name, too.
+func (m *mail) namesWithNumbers(sender, title string) map[string]bool {
 	names := map[string]bool{}
 	candidate.Figures(sender, func(value string, _, _ int) { names[value] = true })
+	word := func(value string, _, _ int) { names[value] = names[value] || coupon(value) }
+	candidate.Figures(title, word)
 	times := map[string]int{}
 	for _, p := range m.bodies() {
 		for i := range p.lines {
 			l := &p.lines[i]
+			if l.footer {
+				candidate.Figures(l.text, word)
+			}
 			for j := range l.found {
 				f := &l.found[j]
 				if name := l.nameBefore(f); f.Shape == candidate.Digits && len(f.Value) == 4 && name != "" {
@@ -272,9 +278,9 @@ func (c *code) scrambled() bool {
 func (c *code) labelled() bool { return c.linked && c.Before == ':' && c.scrambled() }
 
 // coupon reports whether a word precedes a number, as in SAVE20.
-func (c *code) coupon() bool {
-	word := strings.TrimRight(c.Value, "0123456789")
-	return len(word) >= 4 && len(word) < len(c.Value) && !strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "AEIOUaeiou")
+func coupon(value string) bool {
+	word := strings.TrimRight(value, "0123456789")
+	return len(word) >= 4 && len(word) < len(value) && !strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "AEIOUaeiou")
 }
 
 // unpronounceable reports whether letters hardly make a word.

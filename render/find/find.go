@@ -87,7 +87,7 @@ type mail struct {
 	body      *body
 	text      *body // nil if there is none
 	purpose   purpose
-	names     map[string]bool // numbers that are part of names, such as 1874 in "Studio 1874"
+	names     map[string]bool // what is part of names, such as 1874 in "Studio 1874", and Remark42
 }
 
 // bodies returns the bodies, the one that is shown first.
@@ -120,7 +120,7 @@ func read(in Input) *mail {
 	m.subject = m.body.aside(subject, langs)
 	m.preheader = m.body.aside(cut(preheader, 1000), langs)
 	m.purpose = m.purposes()
-	m.names = m.numbersInNames(in.Sender)
+	m.names = m.namesWithNumbers(in.Sender, d.Title)
 	return m
 }
 

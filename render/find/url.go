@@ -48,7 +48,7 @@ var footerWords = wordSet("unsubscribe unsub optout preferences preference priva
 	"security policy policies subscriptions news pricing community forum status hc")
 
 var refuseWords = wordSet("cancel decline reject deny revert undo invalidate invalidateemail abort notme wasntme revoke rollback block " +
-	"disavow report dismiss refuse ablehnen abbrechen widerrufen sperren refuser annuler signaler bloquer rechazar cancelar anular denegar " +
+	"disavow report dismiss refuse unsubscribe unsub optout ablehnen abbrechen widerrufen sperren refuser annuler signaler bloquer rechazar cancelar anular denegar " +
 	"recusar rejeitar annulla annullare rifiuta annuleren afwijzen weigeren odrzuc anuluj avbryt avvisa avslag annuller afvis peruuta " +
 	"hylkaa zrusit odmitnout iptal reddet batal batalkan tolak otmena otklonit")
 
@@ -100,13 +100,18 @@ func inspect(raw string) target {
 	if at := strings.IndexByte(path, '#'); at >= 0 && !strings.Contains(path[at:], "/") && !secret(path[at+1:]) {
 		path = path[:at] // a place in a page
 	}
+	last := ""
 	for piece := range strings.FieldsFuncSeq(path, func(r rune) bool { return strings.ContainsRune("/#.!;:", r) }) {
 		if strings.HasPrefix(piece, "@") {
 			break // what a person wrote
 		}
 		t.word(piece)
+		last = piece
 		t.token = t.token || secret(piece)
 		t.opaque = t.opaque || short(piece)
+	}
+	if footerWords[strings.ToLower(last)] { // "registration/1874/status"
+		t.asks = 0
 	}
 	t.parameters(query)
 	if strings.Contains(path, "forgot") && !t.token && !t.opaque { // where one asks for a link

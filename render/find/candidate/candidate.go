@@ -30,6 +30,9 @@ var separators = strings.NewReplacer("-", "", " ", "")
 
 // In returns what looks like a code in a line of text.
 func In(text string) []Candidate {
+	if c, ok := token(text); ok {
+		return []Candidate{c}
+	}
 	atoms := split(text)
 	hidden := addresses(text)
 	var found []Candidate
@@ -44,6 +47,17 @@ func In(text string) []Candidate {
 		i = j
 	}
 	return found
+}
+
+// token returns the last word of a line if it is what somebody copies: longer than what is typed, and no address.
+func token(text string) (c Candidate, ok bool) {
+	text = strings.TrimRight(text, " \u00a0\t")
+	c.End, c.Shape = len(text), Long
+	c.Start = strings.LastIndexAny(text, " \u00a0\t") + 1
+	c.Value = text[c.Start:]
+	c.Before, _ = utf8.DecodeLastRuneInString(strings.TrimRight(text[:c.Start], " \u00a0\t"))
+	ok = len(c.Value) >= Typed && len(c.Value) <= mostToken && alphanumeric(rune(c.Value[0])) && strings.Trim(c.Value, tokenRunes) == "" && !address(c.Value)
+	return c, ok
 }
 
 // Figures calls yield with the value and the offsets of everything in a line that has a digit,

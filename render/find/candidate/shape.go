@@ -14,7 +14,7 @@ const (
 	Hyphened              // groups with hyphens: 482-913, 7KQ2-M9XP
 	Prefixed              // letters, hyphen, digits: G-482913
 	Mixed                 // letters and digits: 7kq2m9
-	Long                  // 16 to 40 letters and digits, as tokens have
+	Long                  // 16 to 512 letters and digits, as tokens have
 	Upper                 // QWMKTZ
 	Lower                 // a word
 	Joined                // one character to a line, or to an element
@@ -31,6 +31,13 @@ func (s Shape) String() string { return shapeNames[s] }
 
 // mostDigits is the most digits of a code. With so many it looks like a telephone number.
 const mostDigits = 10
+
+// Bounds of a token that is copied, and what it consists of: base64, JWT, UUID.
+const (
+	Typed      = 32
+	mostToken  = 512
+	tokenRunes = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.~+/="
+)
 
 // kind is what an atom consists of.
 type kind uint8

@@ -45,6 +45,8 @@ func TestShapes(t *testing.T) {
 		{"验证码是482913，请勿泄露", []string{"482913"}},
 		{"인증번호482913을", []string{"482913"}},
 		{"code (48213)", []string{"48213"}},
+		{"4f2b7c90-7d0e-4f2d-9a51-1f0b1f3f8b7a", []string{"4f2b7c90-7d0e-4f2d-9a51-1f0b1f3f8b7a"}},
+		{"Token: eyJhbGciOiJIUzI1NiJ9.eyJjaWQiOiIxIn0.aXj2Lk39dqP1=", []string{"eyJhbGciOiJIUzI1NiJ9.eyJjaWQiOiIxIn0.aXj2Lk39dqP1="}},
 	} {
 		if got := values(test.text); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)
@@ -66,7 +68,7 @@ func TestNoCodes(t *testing.T) {
 		"1200px", "600x200", "1080p", "2048MB", "Windows11", "SHA256", "50000mAh", // quantities and names
 		"**** 4471", "•••• 4471", "©2026", // masked numbers, copyright
 		"é4829x", "Ж4829", // glued to letters
-		"4f2b7c90-7d0e-4f2d-9a51-1f0b1f3f8b7a", // UUID
+		"/4f2b7c90-7d0e-4f2d-9a51-1f0b1f3f8b7a.png", "https://example.com/4f2b7c90-7d0e-4f2d-9a51-1f0b1f3f8b7a", // parts of addresses
 	} {
 		if got := values(text); len(got) > 0 {
 			t.Errorf("%q: %q, want none", text, got)
