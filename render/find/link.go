@@ -231,7 +231,9 @@ var linkModel = model[*link]{
 	when("the only link, asks by its path and carries a secret", 2.2, 2.29, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
 	when("asks nothing by its path, and carries nothing", -2, -2.57, func(l *link) bool { return !l.target.made() && !l.target.root }),
 	when("leads to a front page", -3, -2.81, func(l *link) bool { return l.target.root }),
-	when("leads to what footers link to", -3, -3.01, func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.target.token && l.own|l.near != 0) }),
+	when("leads to what footers link to", -3, -3.01, func(l *link) bool {
+		return l.target.footer && l.target.asks == 0 && !(l.target.token && l.own|l.near != 0)
+	}),
 	when("its path undoes or refuses", -8, -8.00, func(l *link) bool {
 		return l.target.refuse && !(l.answers() && (!l.refuses || l.mail.subjectHas(lexicon.Refuse)))
 	}),
