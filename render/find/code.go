@@ -313,7 +313,8 @@ func (c *code) nearOtherCode() (beside, above bool) {
 	if c.strong && c.phrase.distance <= 40 || c.row == 0 {
 		return false, false
 	}
-	return false, has(c.body.lines[c.row-1].hits, lexicon.NotCode)
+	hits := c.body.lines[c.row-1].hits
+	return false, has(hits, lexicon.NotCode) && !has(hits, lexicon.Strong)
 }
 
 // asksForCode reports whether the subject mentions a code.
