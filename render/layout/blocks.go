@@ -12,7 +12,7 @@ import (
 func (l *layouter) leaf(b *doc.Block, width int) {
 	l.rtl = b.RTL
 	align := l.alignment(b, width)
-	edge, widest := min(width, Measure), 0
+	edge, widest := min(width, l.drawn()), 0
 	l.wrap.reset(width, func(line []piece) {
 		widest = max(widest, measure(line))
 		l.put(l.aligned(line, align, edge), offset(line))
@@ -23,7 +23,7 @@ func (l *layouter) leaf(b *doc.Block, width int) {
 	}
 	l.fill(b)
 	l.wrap.end()
-	if b.Kind == doc.Heading && b.Level == 1 && !l.beside && widest > 0 {
+	if l.titled && isTitle(b) && !l.beside && widest > 0 {
 		line := text1(repeat("━", widest), widest, pen{fg: l.pen(b, &b.Spans[0]).fg})
 		l.put(l.aligned([]piece{line}, align, edge), len(b.Text()))
 	}
@@ -45,7 +45,7 @@ func (l *layouter) code(b *doc.Block) {
 		l.leaf(b, l.room())
 		return
 	}
-	emit := func(line ...piece) { l.emit(l.aligned(line, b.Align, min(l.room(), Measure))) }
+	emit := func(line ...piece) { l.emit(l.aligned(line, b.Align, l.drawn())) }
 	edge := l.ink.role(doc.Accent)
 	inner := width + 6
 	bar := func(left, right string) {
@@ -59,7 +59,7 @@ func (l *layouter) code(b *doc.Block) {
 }
 
 func (l *layouter) rule(b *doc.Block) {
-	room := min(l.room(), Measure)
+	room := l.drawn()
 	width := room
 	if b.Width != (doc.Width{}) {
 		width = min(max(l.cells(b.Width.Px), int(b.Width.Percent/100*float32(room)), leastRule), room)
@@ -164,7 +164,7 @@ func (l *layouter) footer(b *doc.Block) {
 	}
 	l.dimmed(func() {
 		if l.gap = l.room() < 2; !l.gap && !l.ground.begins(l.w) { // the line alone divides it from the text
-			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, min(l.room(), Measure)))
+			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, l.drawn()))
 		}
 		from := len(l.w.lines)
 		l.blocks(b.Children)
@@ -204,7 +204,7 @@ func (l *layouter) fold(from, limit, keep int, what string, bar piece, align doc
 	if stringWidth(text) > room {
 		text = "…"
 	}
-	line := l.aligned([]piece{text1(text, stringWidth(text), l.ink.dim())}, align, min(room, Measure))
+	line := l.aligned([]piece{text1(text, stringWidth(text), l.ink.dim())}, align, min(room, l.drawn()))
 	if bar.width > 0 && room > 0 {
 		line = append([]piece{bar}, line...)
 	}
@@ -229,7 +229,7 @@ func (l *layouter) hiddenBefore(order int) {
 		gap := l.gap
 		l.gap = l.w.any()
 		dim := l.ink.dim()
-		l.wrap.reset(l.textRoom(), l.emit)
+		l.wrap.reset(l.room(), l.emit)
 		l.wrap.text("hidden ("+h.Reason+"): ", l.ink.role(doc.Warning), 0)
 		l.wrap.text(h.Text, dim, 0)
 		l.wrap.end()

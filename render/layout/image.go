@@ -116,7 +116,7 @@ func (l *layouter) image(im *doc.Image) {
 	if p == nil {
 		return
 	}
-	columns, rows := p.Box(im.Width, im.Height, min(l.room(), Measure), l.pics.mode)
+	columns, rows := p.Box(im.Width, im.Height, l.drawn(), l.pics.mode)
 	if columns == 0 {
 		return
 	}
@@ -151,7 +151,7 @@ func (l *layouter) emitImage(d *image.Drawing, align doc.Align) {
 		if l.first != nil {
 			before, l.first = l.first, nil
 		}
-		if at := l.aligned([]piece{spaces(d.Columns)}, align, min(l.room(), Measure)); len(at) > 1 {
+		if at := l.aligned([]piece{spaces(d.Columns)}, align, l.drawn()); len(at) > 1 {
 			before = append(slices.Clone(before), at[0])
 		}
 		used := len(before)

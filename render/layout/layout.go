@@ -65,7 +65,7 @@ type Options struct {
 	Theme  Theme
 	Hidden bool // show hidden text where the message has it
 	Unfold bool // show footers and long quotes in full
-	Wide   bool // running text may be wider than Measure
+	Wide   bool // the mail may be wider than Measure
 	Links  bool // list the links at the end
 
 	HiddenKey string // shows hidden text; "" where there is no such key
@@ -74,7 +74,7 @@ type Options struct {
 	Image  func(n int) *image.Image // decodes the document's image n; nil if it cannot be drawn
 }
 
-// Measure is the greatest width of running text, in columns.
+// Measure is the greatest width of a mail, in columns. One with a table or lines that need more is as wide as they are.
 const Measure = 80
 
 // Unwrapped is the width at which no line is broken, except in the cells of tables beyond 1,000 columns. What is
@@ -87,6 +87,10 @@ func Lay(d *doc.Document, o Options) []Line {
 	l := &layouter{doc: d, opts: o, docWidth: o.Width, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool),
 		extents: make(map[*doc.Block]extent)}
 	l.ink = newInks(o.Theme, d.Color)
+	if o.Width > Measure && o.Width < Unwrapped && !o.Wide {
+		l.opts.Width = min(o.Width, max(Measure, l.needed(d.Blocks)))
+		l.docWidth = l.opts.Width
+	}
 	l.pics = newImages(o)
 	l.blocks(d.Blocks)
 	l.gap = l.gap || l.pics.of != nil && l.w.any()
@@ -100,6 +104,7 @@ func Lay(d *doc.Document, o Options) []Line {
 		l.wrap.end()
 	}
 	if o.Links {
+		l.opts.Width = o.Width
 		l.linkList()
 	}
 	l.gap = false
@@ -145,6 +150,7 @@ type layouter struct {
 	end       bool    // in a column that is aligned at its right edge
 	rtl       bool    // in a leaf from right to left
 	flush     bool    // in an item, whose text stays beside its marker
+	titled    bool    // in the last line of a title, which has a line under it
 	hidden    int     // hidden texts shown so far
 	leaves    int     // laid out so far
 	aside     piece   // at the right edge of the next line
@@ -161,12 +167,31 @@ type layouter struct {
 // room returns how many columns are left for the text of a leaf.
 func (l *layouter) room() int { return max(l.opts.Width-l.indent, 1) }
 
-// textRoom returns how many columns a line of running text may take.
-func (l *layouter) textRoom() int {
-	if l.docWidth == Unwrapped || l.opts.Wide {
-		return l.room()
+// drawn returns how many columns are left for what is aligned or drawn, as rules are.
+func (l *layouter) drawn() int {
+	if l.docWidth == Unwrapped {
+		return Measure
 	}
-	return min(l.room(), Measure)
+	return l.room()
+}
+
+// needed returns how many columns blocks take whose words or lines cannot be broken.
+func (l *layouter) needed(blocks []*doc.Block) (columns int) {
+	for _, b := range blocks {
+		switch b.Kind {
+		case doc.Table:
+			columns = max(columns, newGrid(l, b).needed())
+		case doc.Pre:
+			for line := range strings.Lines(b.Text()) {
+				columns = max(columns, stringWidth(strings.TrimRight(line, " \n")))
+			}
+		case doc.Section:
+			columns = max(columns, l.needed(b.Children)+4)
+		default:
+			columns = max(columns, l.needed(b.Children))
+		}
+	}
+	return columns
 }
 
 // emit writes a line after the prefix.
@@ -224,16 +249,19 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 	l.grids = l.alike(blocks)
 	defer func() { l.grids = grids }()
 	var before *doc.Block
-	for _, b := range blocks {
+	for i, b := range blocks {
 		if l.w.full() {
 			return
 		}
 		l.gap = l.gap || l.apart(before, b)
 		l.wide = l.gap && b.Wide && !b.InFooter
+		l.titled = isTitle(b) && !(i+1 < len(blocks) && isTitle(blocks[i+1]) && !blocks[i+1].Gap)
 		l.block(b)
 		before = b
 	}
 }
+
+func isTitle(b *doc.Block) bool { return b.Kind == doc.Heading && b.Level == 1 }
 
 // apart reports whether an empty line divides a block from the one before it. The small print of a
 // footer is one unit; a rule, and the line under a title, divide by themselves.
@@ -241,7 +269,7 @@ func (l *layouter) apart(before, b *doc.Block) bool {
 	if before == nil {
 		return b.Gap && !b.InFooter && b.Kind != doc.Rule
 	}
-	ruled := b.Kind == doc.Rule || before.Kind == doc.Rule || before.Kind == doc.Heading && before.Level == 1 && !l.beside
+	ruled := b.Kind == doc.Rule || before.Kind == doc.Rule || isTitle(before) && !l.beside
 	return b.Gap && !b.InFooter && !ruled || before.Hue.Set && b.Hue.Set
 }
 
@@ -257,7 +285,7 @@ func (l *layouter) block(b *doc.Block) {
 	}
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading:
-		l.leaf(b, l.textRoom())
+		l.leaf(b, l.room())
 	case doc.Pre:
 		l.preformatted(b)
 	case doc.Code:

@@ -92,6 +92,9 @@ func TestBlocks(t *testing.T) {
 		}
 		return all
 	}
+	title := func(text string) *doc.Block {
+		return &doc.Block{Kind: doc.Heading, Level: 1, Spans: []doc.Span{{Text: text}}}
+	}
 	head := func(t *doc.Block, n int) *doc.Block { t.Head = n; return t }
 	end := func(t *doc.Block, column int) *doc.Block {
 		for _, r := range t.Children {
@@ -124,6 +127,12 @@ func TestBlocks(t *testing.T) {
 		"at the right":           {Options{Width: 12}, []*doc.Block{aligned(p("word"), doc.End)}, "        word"},
 		"from the right, ending": {Options{Width: 8}, []*doc.Block{aligned(rtl(p("אב")), doc.End)}, "אב"},
 		"a wide rule":            {Options{Width: 200}, []*doc.Block{{Kind: doc.Rule}}, strings.Repeat("─", Measure)},
+		"one measure": {Options{Width: 120}, []*doc.Block{rtl(p("אב")), box(doc.Table, row(repeat("ab ", 25), repeat("ab ", 25))), p(repeat("word ", 17))},
+			repeat(" ", 78) + "אב\n" + repeat("ab ", 12) + "ab    " + repeat("ab ", 12) + "ab\n" + repeat("ab ", 11) + "ab       " + repeat("ab ", 11) + "ab\n" + repeat("word ", 15) + "word\nword"},
+		"a wide table": {Options{Width: 120}, []*doc.Block{box(doc.Table, row(repeat("x", 30), repeat("y", 30), repeat("z", 30))), {Kind: doc.Rule}, rtl(p("אב"))},
+			repeat("x", 30) + "   " + repeat("y", 30) + "   " + repeat("z", 30) + "\n" + repeat("─", 96) + "\n" + repeat(" ", 94) + "אב"},
+		"a wide line":            {Options{Width: 120}, []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: repeat("x", 90)}}}, {Kind: doc.Rule}}, repeat("x", 90) + "\n" + repeat("─", 90)},
+		"a title of two lines":   {Options{Width: 40}, []*doc.Block{title("Northwind"), title("News"), p("a")}, "Northwind\nNews\n━━━━\na"},
 		"a list":                 {Options{Width: 40}, []*doc.Block{box(doc.List, item("9.", p("a b")), item("10.", p("c"), box(doc.List, item("•", p("d")))))}, "   9. a b\n  10. c\n      • d"},
 		"a list, hanging":        {Options{Width: 40}, []*doc.Block{box(doc.List, item("•", p(strings.Repeat("word ", 9))))}, "  • word word word word word word word\n    word word"},
 		"a list without marks":   {Options{Width: 40}, []*doc.Block{box(doc.List, item("", p("a")))}, "a"},

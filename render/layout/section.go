@@ -66,7 +66,7 @@ func (l *layouter) section(b *doc.Block) {
 
 // band lays out a section on a ground as wide as text. Bands that follow one another join.
 func (l *layouter) band(b *doc.Block, ink *inks) {
-	width := min(l.room(), Measure)
+	width := l.drawn()
 	g := &ground{around: l.ground, prefix: len(l.prefix), width: width, text: ink.text, fill: ink.fill}
 	above := l.above
 	if above != nil && (above.ground.around != l.ground || l.gap) {

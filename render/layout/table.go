@@ -195,6 +195,15 @@ func (g *grid) extent() extent {
 	return e
 }
 
+// needed is the width below which words of a column are broken, except very long ones.
+func (g *grid) needed() int {
+	width := g.gaps()
+	for _, e := range g.columns {
+		width += max(e.least(), min(e.min, Measure/2))
+	}
+	return width
+}
+
 // cells converts px.
 func (l *layouter) cells(px float32) int {
 	return int(px * float32(min(l.docWidth, Measure)) / mailWidth)
@@ -218,8 +227,10 @@ func (g *grid) fit(room int) bool {
 }
 
 func (g *grid) fitColumns(room int) (ok bool) {
-	room = min(room, max(Measure, g.extent().max)) // wider than text only for what is
-	target := g.target(min(room, Measure))
+	if g.l.docWidth == Unwrapped {
+		room = max(Measure, g.extent().max)
+	}
+	target := g.target(min(room, g.l.drawn()))
 	base := max(target-g.gaps(), 0)
 	specified := make([]int, len(g.specified))
 	for i, w := range g.specified {
@@ -231,7 +242,7 @@ func (g *grid) fitColumns(room int) (ok bool) {
 		return false
 	}
 	g.fill(target-g.gaps()-sum(g.widths), specified)
-	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, Measure))
+	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, g.l.drawn()))
 	return true
 }
 
@@ -437,7 +448,7 @@ func (l *layouter) flow(b *doc.Block) bool {
 	var line []column
 	x := 0
 	join := func() {
-		left := l.start(b.Align, false, x-besideGap, min(l.room(), Measure))
+		left := l.start(b.Align, false, x-besideGap, l.drawn())
 		for i := range line {
 			line[i].at += left
 		}
