@@ -141,10 +141,10 @@ type Color struct {
 }
 
 // Grey reports whether a colour has no hue to speak of.
-func (c Color) Grey() bool {
-	most := max(c.R, c.G, c.B)
-	return most-min(c.R, c.G, c.B) < 0x38 || most < 0x48
-}
+func (c Color) Grey() bool { return c.Neutral() || max(c.R, c.G, c.B) < 0x48 }
+
+// Neutral reports whether a colour has no hue of its own, however dark it is.
+func (c Color) Neutral() bool { return max(c.R, c.G, c.B)-min(c.R, c.G, c.B) < 0x38 }
 
 // Link is the target of a link in the body.
 type Link struct {

@@ -202,6 +202,9 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 		return pen{attrs: bold}, pen{attrs: bold}
 	}
 	fill, text := s.Background, s.Color
+	if n.fill == 0 && fill.Set && near(fill, white) { // the page shows through
+		fill = doc.Color{}
+	}
 	if !fill.Set && text.Set && n.fill == 0 && n.theme.Profile != ANSI16 {
 		return n.outlined(text)
 	}
@@ -218,6 +221,9 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 			return pen{attrs: bold | reverse}, pen{attrs: bold}
 		}
 		fill = fromColor(n.theme.Accent)
+	}
+	if n.fill == 0 && fill.Neutral() && contrast(fill, n.back) < minStrong { // as black buttons are in the dark
+		fill, text = against(n.back), doc.Color{}
 	}
 	fg, bg := n.onFill(text, n.distinct(fill, leastButton))
 	if n.fill != 0 && contrast(n.shown(bg), n.back) < leastBand { // of few colours
