@@ -45,7 +45,7 @@ func sayImages(d *doc.Document) {
 	dropped := false
 	for i, leaf := range leaves {
 		if slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Image > 0 }) {
-			dropped = a.leaf(leaf, lines(leaves[i:min(i+2, len(leaves))]...)) || dropped
+			dropped = a.leaf(leaf, lines(leaves[max(i-1, 0):min(i+2, len(leaves))]...)) || dropped
 		}
 		for _, line := range lines(leaf) {
 			a.said[line] = true
@@ -84,7 +84,7 @@ func (a *alts) leaf(leaf *doc.Block, beside []string) (dropped bool) {
 			if s.Link > 0 && a.doc.Links[s.Link-1].Text == s.Text {
 				a.doc.Links[s.Link-1].Text = text
 			}
-			s.Text, a.said[fold(text)], a.reached[a.destination(s.Link)] = text, true, true
+			s.Text, a.said[fold(strings.Join(meaning(text), " "))], a.reached[a.destination(s.Link)] = text, true, true
 		}
 		size += len(s.Text)
 		kept = append(kept, s)
@@ -104,17 +104,24 @@ func (a *alts) leaf(leaf *doc.Block, beside []string) (dropped bool) {
 // text returns what an image says, or "".
 func (a *alts) text(im *doc.Image, link int, beside []string) string {
 	alt := informative(im.Alt)
-	said := fold(alt)
+	words := meaning(alt)
+	said := fold(strings.Join(words, " "))
 	reached := link == 0 || a.reached[a.destination(link)]
 	switch {
 	case alt == "" && !reached:
 		return a.name(im, link)
-	case alt == "" && link == 0 && !im.Remote && !im.HasAlt:
+	case alt == "" && link == 0 && !im.Remote && !im.HasAlt && !icon(im):
 		return placeholder(im)
-	case reached && said != "" && (slices.Contains(beside, said) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
+	case reached && said != "" && (inLine(beside, said, len(words) > 1) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
 		return ""
 	}
 	return alt
+}
+
+// inLine reports whether one of some lines is what a text says or, if it has several words, begins with it: a product's
+// name, and its size.
+func inLine(lines []string, said string, several bool) bool {
+	return slices.ContainsFunc(lines, func(line string) bool { return line == said || several && strings.HasPrefix(line, said) })
 }
 
 // name returns the name of an image that is link n: the site that it leads to or, where images lead to
@@ -193,7 +200,8 @@ func separated(spans []doc.Span) (strip []doc.Span) {
 
 // nameless are words that say what an image is rather than what it shows.
 var nameless = []string{"image", "img", "picture", "pic", "photo", "graphic", "icon", "logo", "banner", "header", "hero", "masthead",
-	"footer", "spacer", "divider", "separator", "line", "background", "decoration", "illustration", "placeholder", "arrow", "bullet", "alt", "text"}
+	"footer", "spacer", "divider", "separator", "line", "background", "decoration", "illustration", "placeholder", "arrow", "bullet", "alt", "text",
+	"product", "thumbnail", "bild", "foto", "imagen", "imagem", "immagine", "afbeelding", "изображение", "фото", "图片", "圖片", "画像", "이미지", "صورة", "תמונה"}
 
 // meaning returns the words of a text that do not say what an image is.
 func meaning(text string) (words []string) {

@@ -2,6 +2,7 @@ package html
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"mayfly/render/doc"
@@ -56,6 +57,9 @@ func (m *mark) same(o *mark) bool {
 	}
 	return m.band == o.band && css.Same(m.box.fill, o.box.fill) && (m.band || m.box.plain() && o.box.plain() && !m.box.gap)
 }
+
+// card reports a box with a border around several paragraphs.
+func (b *box) card() bool { return b.framed && b.leaves > 1 }
 
 // plain reports a box without a border.
 func (b *box) plain() bool { return !b.framed && !b.bar }
@@ -313,10 +317,10 @@ func (s *sections) collect(b *doc.Block) shared {
 }
 
 // common returns the mark at a depth that all leaves of a block have, and whether it has leaves. A
-// column beside others has no bar.
+// column beside others has no bar unless it is a card.
 func (s *sections) common(b *doc.Block, depth int) (*mark, bool) {
 	all := s.shared[b]
-	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0) {
+	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0 || all.marks[depth].box.card()) {
 		return all.marks[depth], true
 	}
 	return nil, all.any
@@ -355,8 +359,8 @@ func (s *sections) marks(b *box) []*mark {
 	case on != ground && !isFill(b.fill, ground): // a sheet of paper
 	case isFill(b.fill, ground) && isFill(b.fill, on):
 		b.marks = append(slices.Clip(around), &mark{b, true})
-	case len(around) == 0 && s.callout(b, ground):
-		b.marks = []*mark{{b, false}}
+	case (len(around) == 0 || !b.plain() && b.leaves < around[len(around)-1].box.leaves) && s.callout(b, ground):
+		b.marks = append(slices.Clip(around), &mark{b, false})
 	default:
 		b.marks = around
 	}
@@ -379,7 +383,7 @@ func (s *sections) callout(b *box, ground doc.Color) bool {
 	if b.weight*2 > s.all || b.small {
 		return false
 	}
-	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, ground) >= .4)
+	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, ground) >= .1)
 	tinted := isTint(b.fill, ground) && !css.Same(b.fill, css.White)
 	return b.bar || b.left >= s.edge && (framed || tinted)
 }
@@ -407,7 +411,7 @@ const maxPill = 24
 // the box is one.
 func (s *sections) pill(blocks []*doc.Block, m *mark, inCell bool) bool {
 	l := blocks[0]
-	if !m.band || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || !inCell && !m.box.small || utf8.RuneCountInString(l.Text()) > maxPill {
+	if !m.band || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || !inCell && !m.box.small || utf8.RuneCountInString(l.Text()) > maxPill || strings.Contains(l.Text(), "\n") {
 		return false
 	}
 	for i := range l.Spans {
