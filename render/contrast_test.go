@@ -223,6 +223,11 @@ func TestNeutralButtons(t *testing.T) {
 			t.Errorf("dark %v: white is %q, without a fill %q", dark, a, b)
 		}
 	}
+	page := render.Open(mail.Message{HTML: `<body style="background:#000;color:#fff"><p>Everything must go</p><a href="https://acme.example/" style="background:#fff;color:#111;padding:9px 20px">Start</a></body>`})
+	lines := page.Lines(render.Rich, render.Options{Width: 80, Theme: layout.Theme{Dark: true, Profile: layout.TrueColor}})
+	if line := lines[len(lines)-1].Styled; !strings.Contains(line, "48;2;255;255;255m Start ") {
+		t.Errorf("white on a page in black: %q", line)
+	}
 }
 
 // TestNearBlackIsTheDefault: a mail's black is the terminal's own colour for text, and so is what

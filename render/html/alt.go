@@ -94,11 +94,20 @@ func (a *alts) leaf(leaf *doc.Block, beside []string) (dropped bool) {
 	}
 	if dropped {
 		trimSpans(leaf)
+		leaf.Gap = leaf.Gap || len(leaf.Spans) == 0 && a.tall(leaf) // where the image stands
 		for i := images - 1; i >= 0 && a.doc.Images[i].Leaf == leaf.Order; i-- {
 			a.doc.Images[i].Offset = min(a.doc.Images[i].Offset, len(leaf.Text()))
 		}
 	}
 	return dropped
+}
+
+// tall reports whether an image of a leaf is taller than a line.
+func (a *alts) tall(leaf *doc.Block) bool {
+	const line = 20 // px
+	return slices.ContainsFunc(a.doc.Images, func(im doc.Image) bool {
+		return im.Leaf == leaf.Order && !im.Spacer && !im.Tracker && im.Height > line
+	})
 }
 
 // text returns what an image says, or "".

@@ -202,7 +202,7 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 		return pen{attrs: bold}, pen{attrs: bold}
 	}
 	fill, text := s.Background, s.Color
-	if n.fill == 0 && fill.Set && near(fill, white) { // the page shows through
+	if n.fill == 0 && fill.Set && near(fill, white) && !(n.body.Set && luminance(n.body) > .5) { // the page shows through
 		fill = doc.Color{}
 	}
 	if !fill.Set && text.Set && n.fill == 0 && n.theme.Profile != ANSI16 {
