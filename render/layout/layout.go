@@ -255,11 +255,14 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 		}
 		l.gap = l.gap || l.apart(before, b)
 		l.wide = l.gap && b.Wide && !b.InFooter
-		l.titled = isTitle(b) && !(i+1 < len(blocks) && isTitle(blocks[i+1]) && !blocks[i+1].Gap)
+		l.titled = isTitle(b) && !(i+1 < len(blocks) && goesOn(blocks[i+1]))
 		l.block(b)
 		before = b
 	}
 }
+
+// goesOn reports whether a block after a title is more of it, or the line under it.
+func goesOn(b *doc.Block) bool { return isTitle(b) && !b.Gap || b.Kind == doc.Rule }
 
 func isTitle(b *doc.Block) bool { return b.Kind == doc.Heading && b.Level == 1 }
 
