@@ -124,13 +124,16 @@ func (b *builder) openItsCell(f *frame) {
 	}
 }
 
+// noRoom is the width in px from which on nothing is beside a column.
+const noRoom = 480
+
 // floats reports whether an element is a column beside others.
 func (b *builder) floats(f *frame) bool {
 	s := &f.style
 	if f.node.DataAtom == atom.Table {
 		align, _ := attr(f.node, "align")
 		align = strings.ToLower(align)
-		return (s.Float || align == "left" || align == "right") && s.Width.IsSet()
+		return (s.Float || align == "left" || align == "right") && s.Width.IsSet() && s.Width.Px(s.Size, 640) < noRoom
 	}
 	return s.Float && (s.Display == css.Block || f.node.DataAtom == atom.Div)
 }
