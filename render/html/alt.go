@@ -45,7 +45,8 @@ func sayImages(d *doc.Document) {
 	dropped := false
 	for i, leaf := range leaves {
 		if slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Image > 0 }) {
-			dropped = a.leaf(leaf, lines(leaves[max(i-1, 0):min(i+2, len(leaves))]...)) || dropped
+			// A date is often between a picture and its title.
+			dropped = a.leaf(leaf, lines(leaves[max(i-1, 0):min(i+3, len(leaves))]...)) || dropped
 		}
 		for _, line := range lines(leaf) {
 			a.said[line] = true

@@ -21,6 +21,7 @@ func TestWhatImagesSay(t *testing.T) {
 		"a tooltip":                  {photo(`title="The shop at night"`) + "<p>Hello", "p(The shop at night) p(Hello)"},
 		"text above":                 {"<p>Desk lamp</p>" + photo(`alt="Desk lamp"`) + "<p>Hello", "p(Desk lamp) p(Hello)"},
 		"text below":                 {photo(`alt="Desk lamp"`) + "<p><b>Desk lamp</b><br>Brass", "p(Desk lamp\nBrass)"},
+		"text below a date":          {photo(`alt="Desk lamp"`) + "<p>18 February</p><p>Desk lamp</p>", "p(18 February) p(Desk lamp)"},
 		"a part of the text":         {photo(`alt="Desk lamp"`) + "<p>Desk lamp, brass</p>", "p(Desk lamp, brass)"},
 		"text, and what it is":       {photo(`alt="Desk lamp – product image"`) + "<p>Desk lamp</p>", "p(Desk lamp)"},
 		"a word of the text":         {photo(`alt="Lamps"`) + "<p>Lamps for every desk</p>", "p(Lamps) p(Lamps for every desk)"},
