@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -113,10 +112,16 @@ func (s *Store) commit(v *server, group []*delivery) {
 		v.deliveries.stored(part)
 	}
 	err := s.commitTogether(ctx, v.pool, group)
-	var parts [][]*delivery
+	var parts, last [][]*delivery
 	switch {
 	case sqlState(err) == stateLocked:
-		parts = slices.Collect(maps.Values(byKeys(group)))
+		for keys, part := range byKeys(group) {
+			if strings.Contains(keys, " ") { // it waits for rows of the others
+				last = append(last, part)
+			} else {
+				parts = append(parts, part)
+			}
+		}
 	case service.ErrorCode(err) == service.Internal:
 		parts = slices.Collect(slices.Chunk(group, 1))
 	default:
@@ -132,6 +137,9 @@ func (s *Store) commit(v *server, group []*delivery) {
 		})
 	}
 	_ = committing.Wait() // there is no error that was not passed on
+	for _, part := range last {
+		end(part, s.commitTogether(ctx, v.pool, part))
+	}
 }
 
 // commitTogether stores a whole group or, with an error, nothing.

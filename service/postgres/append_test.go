@@ -149,6 +149,9 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 			check(t, err)
 			defer tx.Rollback(context.WithoutCancel(t.Context()))
 			execute(t, tx, "SET LOCAL idle_in_transaction_session_timeout = 0; "+held)
+			// Mail for this key takes longer than a transaction for several keys waits.
+			execute(t, s.pool, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(.2); RETURN NEW; END'`)
+			execute(t, s.pool, "CREATE TRIGGER slow BEFORE UPDATE ON inboxes FOR EACH ROW WHEN (NEW.key_id = 'key_1') EXECUTE FUNCTION slow()")
 			var group []*delivery
 			last := len(inboxes) - 1
 			for _, in := range inboxes[:last] {
