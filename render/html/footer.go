@@ -109,7 +109,7 @@ func (w *footerWords) class(l *doc.Block) footerClass {
 		n, half = w.phrases(text)
 	}
 	switch secondary := secondary(l, w.body); {
-	case !mixed && (sure || n >= footerPhrases || n > 1 && half):
+	case !mixed && (sure || (n >= footerPhrases || n > 1 && half) && secondary):
 		return footerSure
 	case !secondary:
 		return content

@@ -380,7 +380,7 @@ func (b *box) canvas() doc.Color {
 // callout reports whether a box is a callout: it has a bar at its left, or it is tinted or framed and
 // set in from the edge of the text.
 func (s *sections) callout(b *box, ground doc.Color) bool {
-	if b.weight*2 > s.all || b.small {
+	if most := s.all / 2; b.small || b.weight > most && !(b.framed && b.weight <= most+most/2) {
 		return false
 	}
 	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, ground) >= .1)

@@ -180,7 +180,7 @@ func addRows(table, more *doc.Block, rule bool) {
 	eachCell(table.Children[:1], func(_, column int, c *doc.Block) { columns = max(columns, column+c.Columns) })
 	for i, row := range more.Children {
 		row.Ruled = row.Ruled || rule && i == 0
-		row.Gap = row.Gap || i == 0 && more.Gap && isEntry(row)
+		row.Gap = row.Gap || i == 0 && more.Gap && (isEntry(row) || len(more.Children) > 1)
 		if n := len(row.Children); n > 1 && n < columns {
 			row.Children[0].Columns += columns - n
 			if columns > 2 {
