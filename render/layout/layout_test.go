@@ -157,7 +157,7 @@ func TestBlocks(t *testing.T) {
 		"rows set apart":         {Options{Width: 40}, []*doc.Block{box(doc.Table, row("Tea", "3.00"), gap(row("Cup", "4.00")))}, "Tea  3.00\n\nCup  4.00"},
 		"a table":                {Options{Width: 40}, []*doc.Block{head(end(box(doc.Table, row("Name", "Price"), row("Tea", "3.00"), row("Coffee", "14.00")), 1), 1)}, "Name    Price\n─────────────\nTea      3.00\nCoffee  14.00"},
 		"a column of nothing":    {Options{Width: 40}, []*doc.Block{box(doc.Table, row("a", "", "b"), row("c", "", "d"))}, "a  b\nc  d"},
-		"a column of heads":      {Options{Width: 40}, []*doc.Block{head(box(doc.Table, row("Name", "Photo", "Price"), row("Tea", "", "3.00"), row("Coffee", "", "14.00")), 1)}, "Name    Price\n─────────────\nTea     3.00\nCoffee  14.00"},
+		"a column of heads":      {Options{Width: 40}, []*doc.Block{head(box(doc.Table, row("Name", "Photo", "Price"), row("Tea", "", "3.00"), row("Coffee", "", "14.00")), 1)}, "Name    Photo  Price\n────────────────────\nTea            3.00\nCoffee         14.00"},
 		"a table that wraps":     {Options{Width: 24}, []*doc.Block{box(doc.Table, row("Name", "A text of some words"), row("Other", "b"))}, "Name   A text of some\n       words\nOther  b"},
 		"records":                {Options{Width: 20}, []*doc.Block{head(box(doc.Table, row("Name", "Place", "Year"), row("Lovelace", "London", "18151815"), row("Hopper", "New York", "1906")), 1)}, "Name: Lovelace\nPlace: London\nYear: 18151815\n\nName: Hopper\nPlace: New York\nYear: 1906"},
 		"nothing":                {Options{Width: 20}, nil, "This mail is empty."},

@@ -76,9 +76,6 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 			g.stretch(at, end, l.extent(c))
 		}
 	})
-	if b.Head > 0 {
-		g.dropEmpty()
-	}
 	if b.Head == 0 && !slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 0 && e.max < fewWords }) {
 		for i := range g.columns { // a price or a key stays beside its text, however narrow that is
 			e := &g.columns[i]
@@ -89,23 +86,6 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 		g.gap = besideGap
 	}
 	return g
-}
-
-// dropEmpty gives no width to columns that have nothing below their heads, such as those of images.
-func (g *grid) dropEmpty() {
-	body := *g
-	body.b = &doc.Block{Children: g.b.Children[g.b.Head:]}
-	used := make([]bool, len(g.columns))
-	body.each(func(c *doc.Block, at, end int) {
-		for i := at; i < end; i++ {
-			used[i] = used[i] || len(c.Children) > 0
-		}
-	})
-	for i := range g.columns {
-		if !used[i] {
-			g.columns[i] = extent{}
-		}
-	}
 }
 
 // marked reports texts that each stand at a bullet or a number.
