@@ -288,7 +288,9 @@ func (p *body) scan(t lexicon.Text, langs languages) []lexicon.Hit {
 		own := hits[first:]
 		beside := len(own) > 1
 		hits = append(hits[:first], slices.DeleteFunc(own, func(h lexicon.Hit) bool {
-			return against[h.Class] && byChance(t.Folded[h.Start:h.End]) && !(beside && h.Class == lexicon.Refuse)
+			_, rest, _ := strings.Cut(t.Folded[h.End:], " ")
+			all := h.Start == 0 && (rest == "" || strings.HasPrefix(rest, "http"))
+			return against[h.Class] && byChance(t.Folded[h.Start:h.End]) && !(h.Class == lexicon.Refuse && (beside || all))
 		})...)
 	}
 	return sorted(hits)

@@ -86,7 +86,7 @@ func (c *code) phrases(yield func(*phrase)) {
 			yield(&p)
 		}
 	}
-	if c.row > 0 && (c.alone || c.from <= 1) {
+	if c.row > 0 && (c.alone || c.from <= 1 || c.Before == ':') {
 		l := &c.body.lines[c.row-1]
 		for h := range codeWords(l) {
 			tail := utf8.RuneCountInString(l.fold.Folded[h.End:])
@@ -102,7 +102,7 @@ func (c *code) phrases(yield func(*phrase)) {
 			yield(&p)
 		}
 	}
-	if c.row < 40 && (c.alone || c.sole && asks(c.line.hits) != 0) {
+	if c.row < 40 && (c.alone || c.inRequest() || c.sole && asks(c.line.hits) != 0) {
 		for h := range codeWords(&c.mail.subject) {
 			p := newPhrase(h, &c.mail.subject, inSubject, subjectIs)
 			yield(&p)
@@ -166,7 +166,7 @@ func (c *code) claimed(from, to int) bool {
 
 // phraseModel weighs a word for a code. Of several, the one that weighs most counts.
 var phraseModel = model[*phrase]{
-	when("word that means a code and nothing else", 4.5, 5.02, func(p *phrase) bool { return p.strong }).about((*phrase).String),
-	when("word that may mean a code", 4, 4.95, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
-	measure("distance of the word, in 100 characters", -2, -1.30, func(p *phrase) float64 { return float64(p.distance) / 100 }),
+	when("word that means a code and nothing else", 4.5, 5.01, func(p *phrase) bool { return p.strong }).about((*phrase).String),
+	when("word that may mean a code", 4, 4.94, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
+	measure("distance of the word, in 100 characters", -2, -1.25, func(p *phrase) float64 { return float64(p.distance) / 100 }),
 }
