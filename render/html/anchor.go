@@ -228,7 +228,12 @@ func (b *builder) box(f *frame) {
 		return
 	}
 	b.last.Boxed = true
-	if first := &b.last.Spans[0]; !b.wide() || labelled(&first.Style) || first.Link > 0 && first.Link == b.roomy {
+	around := b.frames[len(b.frames)-2].style.Background
+	if !around.Set {
+		around = css.White
+	}
+	first := &b.last.Spans[0]
+	if !b.wide() || labelled(&first.Style) && isFill(s.Fill, around) || first.Link > 0 && first.Link == b.roomy {
 		b.press(f)
 	}
 }
@@ -251,7 +256,7 @@ func (b *builder) wide() bool {
 }
 
 // maxButtonWidth is the width of a box, in px, above which it is a button only if its text looks like
-// a label.
+// a label, and its fill is unlike a section's.
 const maxButtonWidth = 420
 
 // labelled reports whether text looks like the label of a button: of the size of text, rather than
