@@ -313,24 +313,30 @@ var against = map[lexicon.Class]bool{
 }
 
 // sorted sorts the hits, and drops the words that a name of another kind of code overlaps, such as "code" in
-// "discount code".
+// "discount code", and the purposes that a notice overlaps in part: "change of" in "the change of … was made".
 func sorted(hits []lexicon.Hit) []lexicon.Hit {
 	slices.SortFunc(hits, func(a, b lexicon.Hit) int {
 		return cmp.Or(a.Start-b.Start, b.End-a.End, int(a.Class)-int(b.Class))
 	})
 	hits = whole(slices.Compact(hits))
-	if !has(hits, lexicon.NotCode) {
+	other := slices.DeleteFunc(slices.Clone(hits), func(h lexicon.Hit) bool { return h.Class != lexicon.NotCode && h.Class != lexicon.Notice })
+	if len(other) == 0 {
 		return hits
 	}
-	other := slices.DeleteFunc(slices.Clone(hits), func(h lexicon.Hit) bool { return h.Class != lexicon.NotCode })
 	return slices.DeleteFunc(hits, func(h lexicon.Hit) bool {
-		switch h.Class {
-		case lexicon.Code, lexicon.Strong, lexicon.Reset, lexicon.Invite, lexicon.Confirm:
-			return slices.ContainsFunc(other, func(o lexicon.Hit) bool {
-				return o.Start < h.End && h.Start < o.End && o.End-o.Start >= h.End-h.Start
-			})
-		}
-		return false
+		return slices.ContainsFunc(other, func(o lexicon.Hit) bool {
+			if o.Start >= h.End || h.Start >= o.End {
+				return false
+			}
+			if o.Class == lexicon.Notice {
+				return o.Start != h.Start && asks([]lexicon.Hit{h}) != 0
+			}
+			switch h.Class {
+			case lexicon.Code, lexicon.Strong, lexicon.Reset, lexicon.Invite, lexicon.Confirm:
+				return o.End-o.Start >= h.End-h.Start
+			}
+			return false
+		})
 	})
 }
 
