@@ -122,16 +122,25 @@ func (a *alts) text(im *doc.Image, link int, beside []string) string {
 		return a.name(im, link)
 	case alt == "" && link == 0 && !im.Remote && !im.HasAlt && !icon(im):
 		return placeholder(im)
-	case reached && said != "" && (inLine(beside, said, len(words) > 1) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
+	case reached && said != "" && (repeated(beside, words, icon(im)) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
 		return ""
 	}
 	return alt
 }
 
-// inLine reports whether one of some lines is what a text says or, if it has several words, begins with it: a product's
-// name, and its size.
-func inLine(lines []string, said string, several bool) bool {
-	return slices.ContainsFunc(lines, func(line string) bool { return line == said || several && strings.HasPrefix(line, said) })
+// repeated reports whether one of some lines is what a text says, begins with it if it is of an icon or has several
+// words, or has most of these and little else: a name and a size, or what somebody did.
+func repeated(lines, words []string, icon bool) bool {
+	said, several := fold(strings.Join(words, "")), len(words) > 1
+	return slices.ContainsFunc(lines, func(line string) bool {
+		size := 0
+		for _, word := range words {
+			if word = fold(word); strings.Contains(line, word) {
+				size += len(word)
+			}
+		}
+		return line == said || (several || icon) && strings.HasPrefix(line, said) || several && size*2 > len(said) && len(line) <= len(said)*2
+	})
 }
 
 // name returns the name of an image that is link n: the site that it leads to or, where images lead to
@@ -211,11 +220,11 @@ func separated(spans []doc.Span) (strip []doc.Span) {
 // nameless are words that say what an image is rather than what it shows.
 var nameless = []string{"image", "img", "picture", "pic", "photo", "graphic", "icon", "logo", "banner", "header", "hero", "masthead",
 	"footer", "spacer", "divider", "separator", "line", "background", "decoration", "illustration", "placeholder", "arrow", "bullet", "alt", "text",
-	"product", "thumbnail", "bild", "foto", "imagen", "imagem", "immagine", "afbeelding", "изображение", "фото", "图片", "圖片", "画像", "이미지", "صورة", "תמונה"}
+	"product", "thumbnail", "avatar", "bild", "foto", "imagen", "imagem", "immagine", "afbeelding", "изображение", "фото", "图片", "圖片", "画像", "이미지", "صورة", "תמונה"}
 
 // meaning returns the words of a text that do not say what an image is.
 func meaning(text string) (words []string) {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ' ' }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ' ' || r == '\'' || r == '’' }) {
 		if !slices.Contains(nameless, fold(word)) {
 			words = append(words, word)
 		}
