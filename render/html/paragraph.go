@@ -246,7 +246,7 @@ func (p *paragraph) edge(s *css.Style, edge int) {
 // lineBreak handles a br element.
 func (p *paragraph) lineBreak() {
 	if len(p.spans) == 0 {
-		p.b.space += lineHeight(&p.b.top().style.Inherited)
+		p.b.blankLine(lineHeight(&p.b.top().style.Inherited))
 		return
 	}
 	p.lines++
@@ -279,7 +279,7 @@ func (p *paragraph) flush() {
 	p.placeImages(block)
 	p.buf, p.spans, p.space, p.room, p.lines, p.pre, p.column = p.buf[:0], p.spans[:0], false, 0, 0, false, 0
 	if block == nil {
-		b.space, b.margin = b.space+b.margin+height+extra, 0
+		b.blankLine(height + extra)
 		return
 	}
 	b.leaf(block, &p.first.Inherited)

@@ -7,11 +7,8 @@ import (
 	"mayfly/render/html/css"
 )
 
-// Space between leaves from which on it is an empty line, and from which on it separates groups of them.
-const (
-	leastGap = .6 // em, of the larger of them
-	groupGap = 40 // px
-)
+// leastGap is the space between leaves from which on it is an empty line, in em of the larger of them.
+const leastGap = .6
 
 // fontHeight is the height of letters with their descenders, in em.
 const fontHeight = 1.15
@@ -22,6 +19,11 @@ func lineHeight(s *css.Inherited) float32 {
 		return s.LineHeight.Px(s.Size, 0)
 	}
 	return fontHeight * s.Size
+}
+
+// blankLine adds a line without text, such as an empty paragraph. The margins on its two sides do not collapse.
+func (b *builder) blankLine(height float32) {
+	b.space, b.margin, b.blank = b.space+b.margin+height, 0, height
 }
 
 // pad adds the padding at the top or bottom edge of a block. The margins on its two sides do not
@@ -61,9 +63,9 @@ func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 		size = max(size, b.foot)
 	}
 	l.Gap = b.margin+b.space >= leastGap*size
-	l.Wide = b.margin+b.space >= max(groupGap, 2*size)
+	l.Wide = b.blank > 0 && b.margin+b.space >= leastGap*size+b.blank
 	b.foot = s.Size
-	b.margin, b.space, b.inside = 0, 0, 0
+	b.margin, b.space, b.inside, b.blank = 0, 0, 0, 0
 }
 
 // separateGroups keeps the wide gaps where only they tell groups apart: between paragraphs that look alike,
