@@ -188,7 +188,7 @@ func (l *layouter) firstUnit(from int) int {
 
 // fold cuts what was written since a line to its first lines, and says how much was left out.
 func (l *layouter) fold(from, limit, keep int, what string, bar piece, align doc.Align) {
-	if l.opts.Unfold || len(l.w.lines)-from <= limit {
+	if l.opts.Unfold || l.w.filled(from) <= limit {
 		return
 	}
 	for last := keep + maxMute; keep < last && from+keep < len(l.w.lines)-1 && !wordy(l.w.lines[from+keep-1].Plain); {

@@ -48,15 +48,21 @@ func (w *writer) cut(from, keep int) int {
 	for keep > from+1 && w.lines[keep-1].Image == 0 && strings.TrimSpace(w.lines[keep-1].Plain) == "" {
 		keep--
 	}
+	n := w.filled(keep)
+	w.lines = w.lines[:keep]
+	w.buffered = w.buffered[:min(keep, len(w.buffered))]
+	return n
+}
+
+// filled returns how many lines from one on have text. An image counts as one.
+func (w *writer) filled(from int) int {
 	n, last := 0, 0
-	for _, l := range w.lines[keep:] {
+	for _, l := range w.lines[from:] {
 		if l.Image == 0 && !empty(l.Plain) || l.Image > last {
 			n++
 		}
 		last = max(last, l.Image)
 	}
-	w.lines = w.lines[:keep]
-	w.buffered = w.buffered[:min(keep, len(w.buffered))]
 	return n
 }
 
