@@ -145,15 +145,11 @@ const (
 	maxMute    = 8 // more lines if they say nothing, as a dash or a rule
 )
 
-func (l *layouter) quote(b *doc.Block) {
+func (l *layouter) quote(b *doc.Block, bar string, p pen) {
 	from := len(l.w.lines)
-	bar := text1("▏ ", 2, l.ink.dim())
-	if l.first == nil { // the empty line is not part of the quote
-		l.writeDue()
-	}
-	l.within(bar, bar, func() { l.blocks(b.Children) })
+	l.barred(b, bar, p)
 	if outermost := b.Children[0].Quoted <= 1; outermost || len(l.w.lines)-from > 10*foldQuote {
-		l.fold(from, foldQuote, keepQuote, "more quoted lines", bar, doc.Start)
+		l.fold(from, foldQuote, keepQuote, "more quoted lines", text1(bar+" ", 2, p), doc.Start)
 	}
 }
 

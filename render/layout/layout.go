@@ -138,6 +138,7 @@ type layouter struct {
 	first     []piece // before the next line; prefix is before all others
 	prefix    []piece
 	indent    int     // columns of prefix
+	bars      []piece // after every line: of text from right to left
 	gap       bool    // an empty line is due before the next line
 	wide      bool    // and another one
 	dim       bool    // secondary text
@@ -209,6 +210,7 @@ func (l *layouter) put(line []piece, offset int) {
 		line = append(line, spaces(gap), l.aside)
 		l.aside = piece{}
 	}
+	line = l.barsAfter(line)
 	before := l.prefix
 	if l.first != nil {
 		before = l.first
@@ -300,7 +302,7 @@ func (l *layouter) block(b *doc.Block) {
 	case doc.Item:
 		l.item(b, 0)
 	case doc.Quote:
-		l.quote(b)
+		l.quote(b, "▏", l.ink.dim())
 	case doc.Signature:
 		l.dimmed(func() { l.blocks(b.Children) })
 	case doc.Footer:

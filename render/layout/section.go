@@ -51,7 +51,7 @@ func (g *ground) under(p *piece) {
 }
 
 // section lays out what is filled, tinted or framed as a whole: as a band of its colour, or with a bar
-// at its left.
+// at its side.
 func (l *layouter) section(b *doc.Block) {
 	if b.Hue.Set {
 		l.callout(b)
@@ -143,10 +143,11 @@ func (l *layouter) writeDue() {
 	switch {
 	case above != nil && above.padded:
 		l.edge("▀", above.prefix, above.ground, above.ground.around)
-	case l.gap && l.ground == nil:
-		l.w.blank(l.prefix)
-	case l.gap && l.w.any() && !l.w.endsEmpty():
-		l.w.line(nil, l.ground.draw(l.prefix, true))
+	case !l.gap || !l.w.any() || l.w.endsEmpty():
+	case l.ground == nil:
+		l.w.line(l.prefix, l.barsAfter(nil))
+	default:
+		l.w.line(nil, l.ground.draw(slices.Concat(l.prefix, l.barsAfter(nil)), true))
 	}
 	if l.wide && l.w.any() && l.w.endsEmpty() {
 		l.w.lines = append(l.w.lines, l.w.lines[len(l.w.lines)-1])
@@ -154,19 +155,44 @@ func (l *layouter) writeDue() {
 	l.gap, l.wide = false, false
 }
 
-// callout lays out a section with a bar at its left. A code has a box of its own.
+// callout lays out a section with a bar at its side. A code has a box of its own, and the bar of a quote is that of
+// its section.
 func (l *layouter) callout(b *doc.Block) {
-	if len(b.Children) == 1 && b.Children[0].Kind == doc.Code {
+	if one := b.Children[0]; len(b.Children) == 1 && one.Kind == doc.Code {
 		l.blocks(b.Children)
-		return
+	} else if len(b.Children) == 1 && one.Kind == doc.Quote {
+		l.quote(one, "▎", l.ink.bar(b.Hue))
+	} else {
+		l.barred(b, "▎", l.ink.bar(b.Hue))
 	}
+}
+
+// barred lays out the children of a block beside a bar, which is at the right of text from right to left.
+func (l *layouter) barred(b *doc.Block, bar string, p pen) {
 	if l.first == nil { // the empty line is not part of it
 		l.writeDue()
 	}
-	bar := text1("▎ ", 2, l.ink.bar(b.Hue))
-	l.within(bar, bar, func() {
+	blocks := func() {
 		l.blocks(b.Children)
 		l.gap = false
 		l.writeDue()
-	})
+	}
+	leaf := b.First()
+	if leaf == nil || !leaf.RTL || l.docWidth == Unwrapped || l.room() < narrow {
+		left := text1(bar+" ", 2, p)
+		l.within(left, left, blocks)
+		return
+	}
+	width, bars := l.opts.Width, l.bars
+	l.opts.Width, l.bars = width-2, append([]piece{text1(" ▕", 2, p)}, bars...)
+	blocks()
+	l.opts.Width, l.bars = width, bars
+}
+
+// barsAfter adds the bars at the right of a line.
+func (l *layouter) barsAfter(line []piece) []piece {
+	if len(l.bars) == 0 {
+		return line
+	}
+	return append(append(line, spaces(max(l.room()-measure(line), 0))), l.bars...)
 }

@@ -81,7 +81,7 @@ func (w *writer) endsEmpty() bool {
 }
 
 // empty reports whether a line has only spaces and the bars of quotes and callouts.
-func empty(plain string) bool { return strings.Trim(plain, " ▏▎") == "" }
+func empty(plain string) bool { return strings.Trim(plain, " ▏▎▕") == "" }
 
 // maxHyperlink is the longest target, in bytes, that becomes a hyperlink. Terminals ignore longer
 // ones, or worse.

@@ -78,8 +78,8 @@ type Style struct {
 	OwnBackground bool // it has a background other than its parent's
 	Fill          doc.Color
 	Border        bool       // a border all around, or nearly
-	Bar           bool       // a thick border at the left that is unlike the others
-	Hue           doc.Color  // of the border at the left or all around; unset: that of the text
+	Bar           bool       // a thick border where lines begin that is unlike the others
+	Hue           doc.Color  // of the border where lines begin or all around; unset: that of the text
 	Edge          bool       // a border above or below
 	Ruled         [4]bool    // a border on that side alone
 	NoBorder      bool       // border: none is declared

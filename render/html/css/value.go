@@ -238,9 +238,12 @@ func (s *Style) outline() {
 		s.Ruled[side] = l.drawn() && !s.Border && (l.color.a == 0 || !Same(l.color.over(s.Background), rgba{}.over(s.Background)))
 	}
 	s.Edge = s.Ruled[Top] || s.Ruled[Bottom]
-	left := &s.borders[Left]
-	s.Bar = left.drawn() && left.thick && (!s.Border || left.color != s.borders[Top].color)
-	if (s.Bar || s.Border) && left.color.a > 0 {
-		s.Hue = left.color.over(s.Background)
+	start := &s.borders[Left]
+	if s.RTL {
+		start = &s.borders[Right]
+	}
+	s.Bar = start.drawn() && start.thick && (!s.Border || start.color != s.borders[Top].color)
+	if (s.Bar || s.Border) && start.color.a > 0 {
+		s.Hue = start.color.over(s.Background)
 	}
 }
