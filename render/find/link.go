@@ -202,7 +202,7 @@ func (p *body) around(a *anchor) (near set, ifNot bool) {
 var linkModel = model[*link]{
 	// Its text.
 	when("its text asks what the subject asks", 4, 5.43, func(l *link) bool { return l.answers() }).about((*link).names),
-	when("its text asks what the mail opens with", 3.3, 3.39, func(l *link) bool { return !l.answers() && l.own&l.opening() != 0 }).about((*link).names),
+	when("its text asks what the mail opens with", 3.3, 3.39, func(l *link) bool { return !l.answers() && l.own&l.opening() != 0 && !(l.own == onlyLogin && l.reported() >= 2) }).about((*link).names),
 	when("its text asks", 2.5, 1.75, func(l *link) bool { return l.own != 0 && l.own&(l.subject()|l.opening()) == 0 }).about((*link).names),
 	when("a bare or general text", 1, 1.10, func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
 	when("a button", 1, 1.65, func(l *link) bool { return l.button }),
@@ -245,7 +245,7 @@ var linkModel = model[*link]{
 	when("the subject asks, and tells what has happened", -1, -1.44, func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
 	when("the mail is about orders, offers or news", -3, -4.60, func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
 	when("the subject asks for something", 0.8, 1.40, func(l *link) bool {
-		return l.own == 0 && l.subject() != 0 && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
+		return l.own == 0 && l.subject() != 0 && (l.near != 0 || l.mail.purpose.notice < 2) && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
 	}).about(func(l *link) string { return l.subject().String() }),
 	when("the mail has a code, which it does not carry", -3.5, -3.58, func(l *link) bool {
 		return l.hasCode && !l.target.token && !l.target.opaque && !(l.button && l.target.asks&l.own != 0) && !(l.target.asks != 0 && l.isReply())
