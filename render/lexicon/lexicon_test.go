@@ -123,6 +123,7 @@ func TestScan(t *testing.T) {
 		{"Der Rabattcode", "rabattcode", lexicon.NotCode, true},
 		{"wpisz kodu weryfikacyjnego teraz", "kodu weryfikacyjn", lexicon.Strong, true},
 		{"code de 6 chiffres à saisir pour vous", "code", lexicon.Code, true},
+		{"Jūsų patvirtinimo kodas yra", "patvirtinimo kod", lexicon.Strong, true}, // three letters and an ending
 	} {
 		text := lexicon.Fold(test.text)
 		found := false
