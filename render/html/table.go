@@ -318,7 +318,7 @@ func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 		if i == 0 {
 			table.Gap = gap
 		} else {
-			row.Gap = row.Gap || gap && isEntry(row)
+			row.Gap = row.Gap || gap && (isEntry(row) || isEntry(rows[i-1]))
 		}
 	}
 	return table
