@@ -268,13 +268,13 @@ func goesOn(b *doc.Block) bool { return isTitle(b) && !b.Gap || b.Kind == doc.Ru
 
 func isTitle(b *doc.Block) bool { return b.Kind == doc.Heading && b.Level == 1 }
 
-// apart reports whether an empty line divides a block from the one before it. A rule, and the line under a title,
-// divide by themselves.
+// apart reports whether an empty line divides a block from the one before it. A rule, and the line between
+// a title and text, divide by themselves.
 func (l *layouter) apart(before, b *doc.Block) bool {
 	if before == nil {
 		return b.Gap && b.Kind != doc.Rule
 	}
-	ruled := b.Kind == doc.Rule || before.Kind == doc.Rule || isTitle(before) && !l.beside
+	ruled := b.Kind == doc.Rule || before.Kind == doc.Rule || isTitle(before) && !isTitle(b) && !l.beside
 	return b.Gap && !ruled || before.Hue.Set && b.Hue.Set
 }
 
