@@ -120,7 +120,7 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 	if numeric(text) { // as large as it is, it is no title
 		size = 0
 	}
-	r.all = append(r.all, ranked{l, size, titled && size > 0 && length <= titleLength && l.Spans[0].Link == 0, !r.begun})
+	r.all = append(r.all, ranked{l, size, titled && size > 0 && length <= titleLength && (l.Spans[0].Link == 0 || length > logoLength), !r.begun})
 }
 
 // strengthen makes bold what is as large as a heading in a line with other text, such as a price.
@@ -132,14 +132,14 @@ func (r *ranks) strengthen(l *doc.Block) {
 	}
 }
 
-// leafSize returns the size in px of the smallest text of a leaf, 0 if it has images or buttons.
-func leafSize(l *doc.Block) float32 {
-	size := l.Spans[0].Style.Size
+// leafSize returns the size in px of the smallest text of a leaf, 0 if it has buttons or nothing but images.
+func leafSize(l *doc.Block) (size float32) {
 	for i := range l.Spans {
-		if s := &l.Spans[i]; s.Button || s.Image > 0 {
+		switch s := &l.Spans[i]; {
+		case s.Button:
 			return 0
-		} else if strings.TrimSpace(s.Text) != "" {
-			size = min(size, s.Style.Size)
+		case s.Image == 0 && strings.TrimSpace(s.Text) != "" && (size == 0 || s.Style.Size < size):
+			size = s.Style.Size
 		}
 	}
 	return size

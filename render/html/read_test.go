@@ -89,6 +89,8 @@ func TestRead(t *testing.T) {
 		"a large number":             {`<p>text text text</p><p style="font-size:28px">big</p><p style="font-size:60px">1234</p><p>miles</p><h3>less</h3>`, "p(text text text) h1(big) h2(1234) p(miles) h2(less)"},
 		"a logo":                     {`<p style="font-size:24px"><a href="https://a.example">Acme</a></p><h2 style="font-size:26px">Hello</h2><p>text text text</p>`, "p([Acme]1) h1(Hello) p(text text text)"},
 		"a logo in a band":           {`<div style="background:#036;color:#fff;font-size:28px">Acme</div><h2 style="font-size:26px">Hello</h2><p>text text text text text text text text</p>`, "section(p(Acme)) h1(Hello) p(text text text text text text text text)"},
+		"a linked title":             {`<h1><a href="https://a.example">A title longer than a logo</a></h1><p>text text text text text text text</p>`, "h1([A title longer than a logo]1) p(text text text text text text text)"},
+		"a picture in a title":       {`<h2 style="font-size:30px">Your order <img src="https://a.example/b.png" alt="a basket"></h2><p>text text text</p>`, "h1(Your order a basket) p(text text text)"},
 		"a title above larger type":  {`<p style="font-size:24px">Your year</p><p>A text long enough to be that of a mail, which it is.</p><p style="font-size:30px">July</p>`, "h1(Your year) p(A text long enough to be that of a mail, which it is.) h2(July)"},
 		"no title in a column":       {`<p>text text text</p><table><tr><td style="font-size:30px">big<td>b</table>`, "p(text text text) table(row(cell(h2(big)) cell(p(b))))"},
 		"rules":                      {"<hr>a<hr><hr>b<hr>", "p(a) hr p(b)"},
