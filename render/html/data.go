@@ -116,10 +116,7 @@ func headRows(rows []*doc.Block) int {
 	n := slices.IndexFunc(rows, func(r *doc.Block) bool {
 		return slices.ContainsFunc(r.Children, func(c *doc.Block) bool { return len(c.Children) > 0 && c.Head == 0 })
 	})
-	if n < 0 {
-		return min(len(rows), 1)
-	}
-	return n
+	return max(n, 0) // heads alone are cells of a layout
 }
 
 // titleRow reports whether the first row is words that differ from the other rows by bold type or
