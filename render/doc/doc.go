@@ -86,7 +86,7 @@ type Block struct {
 	Width   Width  // Table, Cell, Rule
 	VAlign  VAlign // Cell
 	Ruled   bool   // Row: there is a line above it
-	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background
+	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Row: set if that is a tint
 	Padded  bool   // Section: there is space between its edges and its text
 	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in
 	RTL     bool

@@ -17,6 +17,7 @@ type box struct {
 	hue    doc.Color // of its border
 	framed bool
 	bar    bool
+	joined bool    // it is a cell without an edge to the next one
 	padded bool    // there is space above its text
 	gap    bool    // and above it
 	small  bool    // it is narrower than text is
@@ -58,8 +59,16 @@ func (m *mark) same(o *mark) bool {
 	return m.band == o.band && css.Same(m.box.fill, o.box.fill) && (m.band || m.box.plain() && o.box.plain() && !m.box.gap)
 }
 
-// card reports a box with a border around several paragraphs.
-func (b *box) card() bool { return b.framed && b.leaves > 1 }
+// card reports a box with a border or a fill around several paragraphs, or one that looks like such a box.
+func (s *sections) card(b *box) bool { return b.apart() && (b.leaves > 1 || s.cards[b.look()]) }
+
+// apart reports a box that has an edge of its own.
+func (b *box) apart() bool { return !b.joined && (b.framed || b.padded && b.fill.Set) }
+
+// boxLook is how a box looks.
+type boxLook struct{ fill, hue doc.Color }
+
+func (b *box) look() boxLook { return boxLook{b.fill, b.hue} }
 
 // plain reports a box without a border.
 func (b *box) plain() bool { return !b.framed && !b.bar }
@@ -83,7 +92,7 @@ func (b *builder) openBox(f *frame) {
 		depth = around.depth + 1
 	}
 	if f.link == 0 && depth < maxBoxes && (s.OwnBackground || s.Border || s.Bar) {
-		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar,
+		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: s.Display == css.TableCell && (s.Collapsed || !s.Border),
 			padded: padding >= leastPadding,
 			gap:    b.margin+b.space-min(padding, 200)-b.inside >= leastEdge,
 			small:  b.shrinks(s),
@@ -130,9 +139,16 @@ func (b *builder) sections() {
 	if !slices.ContainsFunc(b.positions, func(at position) bool { return at.in != nil }) {
 		return
 	}
-	s := sections{positions: b.positions, shared: make(map[*doc.Block]shared)}
+	s := sections{positions: b.positions, shared: make(map[*doc.Block]shared), cards: make(map[boxLook]bool)}
 	for i := range s.positions {
 		s.all += s.positions[i].weight
+		in := s.positions[i].in
+		for in != nil && !in.apart() {
+			in = in.around
+		}
+		if in != nil && in.leaves > 1 {
+			s.cards[in.look()] = true
+		}
 	}
 	for range maxGrounds {
 		s.deeper()
@@ -151,6 +167,7 @@ type sections struct {
 	edge      float32    // px, where most of the text on the ground begins
 	beside    int        // in so many rows of cells
 	shared    map[*doc.Block]shared
+	cards     map[boxLook]bool // those with several paragraphs
 }
 
 // deeper marks the next nested background of the mail: its page, then its card, and so on. A background
@@ -265,23 +282,32 @@ func (s *sections) within(b *doc.Block, depth int) {
 	}
 }
 
-// row fills a row whose cells have one fill, or else makes sections inside its cells.
+// row fills a row whose cells have one fill, and makes sections inside its cells.
 func (s *sections) row(row *doc.Block, depth int) {
 	cells := 0
+	var last *doc.Block
 	for _, c := range row.Children {
 		if s.shared[c].any {
 			cells++
+			last = c
 		}
 	}
-	if m, _ := s.common(row, depth); m != nil && m.band && cells > 1 {
-		row.Background = m.box.fill
+	m, _ := s.common(row, depth)
+	whole := m != nil && cells > 1 && (m.band || m.box.joined || s.shared[last].marks[depth] == m) // rather than cards of one colour
+	if whole && (m.band || m.box.plain()) {
+		if row.Background = m.box.fill; !m.band {
+			row.Hue = m.box.fill
+		}
 		depth++
 	}
 	if cells > 1 {
 		s.beside++
 		defer func() { s.beside-- }()
 	}
-	for _, c := range row.Children {
+	for i, c := range row.Children {
+		if i == 1 && whole && !row.Background.Set { // one bar is enough
+			depth++
+		}
 		c.Children = s.group(c.Children, depth, true)
 	}
 }
@@ -320,7 +346,7 @@ func (s *sections) collect(b *doc.Block) shared {
 // column beside others has no bar unless it is a card.
 func (s *sections) common(b *doc.Block, depth int) (*mark, bool) {
 	all := s.shared[b]
-	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0 || all.marks[depth].box.card()) {
+	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0 || s.card(all.marks[depth].box)) {
 		return all.marks[depth], true
 	}
 	return nil, all.any
@@ -357,7 +383,7 @@ func (s *sections) marks(b *box) []*mark {
 	case len(around) == maxMarks, b.weight == 0 && !b.padded, on != ground && css.Same(b.fill, on): // an image covers its cell
 		b.marks = around
 	case on != ground && !isFill(b.fill, ground): // a sheet of paper
-	case isFill(b.fill, ground) && isFill(b.fill, on):
+	case isFill(b.fill, ground) && isFill(b.fill, on), b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, on):
 		b.marks = append(slices.Clip(around), &mark{b, true})
 	case (len(around) == 0 || !b.plain() && b.leaves < around[len(around)-1].box.leaves) && s.callout(b, ground):
 		b.marks = append(slices.Clip(around), &mark{b, false})

@@ -38,12 +38,15 @@ func contrast(a, b doc.Color) float64 {
 }
 
 // near reports whether two colours hardly differ.
-func near(a, b doc.Color) bool {
+func near(a, b doc.Color) bool { return distance(a, b) < 48 }
+
+// distance returns how much two colours differ.
+func distance(a, b doc.Color) int {
 	if !b.Set {
 		b = white
 	}
 	d := func(x, y uint8) int { return int(max(x, y) - min(x, y)) }
-	return d(a.R, b.R)+d(a.G, b.G)+d(a.B, b.B) < 48
+	return d(a.R, b.R) + d(a.G, b.G) + d(a.B, b.B)
 }
 
 // mix returns the colour at t between a (0) and b (1).
@@ -122,6 +125,27 @@ func (n *inks) distinct(fill doc.Color, least float64) doc.Color {
 		}
 	}
 	return mix(fill, end, .6)
+}
+
+// leastHue is the difference between the channels of a tint by which it has a hue.
+const leastHue = 12
+
+// full returns the colour of which one is a tint.
+func full(c doc.Color) doc.Color {
+	most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
+	if most-least < leastHue {
+		return white
+	}
+	v := func(v uint8) uint8 { return uint8(int(v-least) * int(most) / int(most-least)) }
+	return doc.Color{R: v(c.R), G: v(c.G), B: v(c.B), Set: true}
+}
+
+// subdued returns a fill that is as faint in the dark as a tint is on paper.
+func (n *inks) subdued(fill doc.Color) doc.Color {
+	if tint := luminance(fill) > .6 && max(fill.R, fill.G, fill.B)-min(fill.R, fill.G, fill.B) < 96; tint && luminance(n.back) < .2 && n.theme.Profile != ANSI16 {
+		return mix(n.back, full(fill), .15)
+	}
+	return fill
 }
 
 // convert returns the nearest colour that the terminal has.

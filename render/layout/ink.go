@@ -90,6 +90,7 @@ type inks struct {
 	roles  [doc.Secondary + 1]ink // the colours of the theme
 	text   ink                    // of text without a colour on a band; 0 elsewhere
 	fill   ink                    // of a band
+	faint  bool                   // that is so faint that ink on it is as elsewhere
 	bands  map[doc.Color]*inks    // on a band of a colour
 	looks  map[lookKey]pen
 	pixels map[color.RGBA]ink // of images
@@ -154,12 +155,15 @@ func (n *inks) pen(s doc.Style, back doc.Color, dim bool) pen {
 	return p
 }
 
+// leastFill is the distance of a run's fill from what it is on, as that of a pale badge.
+const leastFill = 24
+
 func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	var p pen
 	if dim {
 		s.Role = doc.Secondary
 	}
-	if s.Role == doc.Secondary && n.fill != 0 && s.Color.Set {
+	if s.Role == doc.Secondary && n.fill != 0 && !n.faint && s.Color.Set {
 		s.Role = doc.Own // the band is the sender's, and so is what is faint on it
 	}
 	if s.Role != doc.Own {
@@ -182,10 +186,15 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 		return p
 	}
 	switch {
-	case s.Background.Set && !near(s.Background, back):
-		p.fg, p.bg = n.onFill(s.Color, s.Background)
+	case s.Background.Set && distance(s.Background, back) >= leastFill:
+		if fill := n.subdued(s.Background); fill != s.Background {
+			p.bg = n.convert(fill)
+			p.fg = n.readable(s.Color, n.shown(p.bg), minContrast)
+		} else {
+			p.fg, p.bg = n.onFill(s.Color, fill)
+		}
 	case !s.Color.Set:
-	case n.fill != 0:
+	case n.fill != 0 && !n.faint:
 		p.fg = n.onBand(s.Color)
 	case s.Color.Grey(), n.body.Set && near(s.Color, n.body):
 	case s.Bold:
@@ -261,6 +270,16 @@ func (n *inks) on(fill doc.Color) *inks {
 	return m
 }
 
+// tinted returns the inks on a tint, where ink is as elsewhere if that is faint.
+func (n *inks) tinted(fill doc.Color) *inks {
+	faint := n.subdued(fill)
+	m := n.on(faint)
+	if m != nil && faint != fill {
+		m.faint, m.body = true, n.body
+	}
+	return m
+}
+
 func (n *inks) band(fill doc.Color) *inks {
 	m := &inks{theme: n.theme, fill: n.convert(n.distinct(fill, leastBand)),
 		bands: map[doc.Color]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
@@ -282,10 +301,8 @@ func (n *inks) band(fill doc.Color) *inks {
 
 // bar returns the pen for the bar of a callout. A tint is too pale for one.
 func (n *inks) bar(c doc.Color) pen {
-	most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
-	if n.theme.Profile == NoColor || most-least < 12 {
+	if n.theme.Profile == NoColor || max(c.R, c.G, c.B)-min(c.R, c.G, c.B) < leastHue {
 		return n.dim()
 	}
-	full := func(v uint8) uint8 { return uint8(int(v-least) * int(most) / int(most-least)) }
-	return pen{fg: n.readable(doc.Color{R: full(c.R), G: full(c.G), B: full(c.B), Set: true}, n.back, minStrong)}
+	return pen{fg: n.readable(full(c), n.back, minStrong)}
 }

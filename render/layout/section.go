@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"slices"
 
 	"mayfly/render/doc"
@@ -115,12 +116,14 @@ func (l *layouter) filled(row *doc.Block, width int, f func()) {
 
 // inksOf returns the inks on a row.
 func (l *layouter) inksOf(row *doc.Block) *inks {
-	if row.Background.Set {
-		if on := l.ink.on(row.Background); on != nil {
-			return on
-		}
+	on := l.ink
+	switch {
+	case row.Hue.Set:
+		on = l.ink.tinted(row.Background)
+	case row.Background.Set:
+		on = l.ink.on(row.Background)
 	}
-	return l.ink
+	return cmp.Or(on, l.ink)
 }
 
 // lower is the lower edge of a band, which is not drawn where another band follows.

@@ -29,6 +29,7 @@ var properties = map[string]setter{
 	"margin":                func(s *Style, v string) { setSides(&s.Margin, v) },
 	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
 	"border":                (*Style).setBorder,
+	"border-collapse":       func(s *Style, v string) { s.Collapsed = v == "collapse" },
 	"border-style":          (*Style).setBorderPart,
 	"border-width":          (*Style).setBorderPart,
 	"border-color":          (*Style).setBorderPart,

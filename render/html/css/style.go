@@ -56,6 +56,7 @@ type Inherited struct {
 	Override   bool // the direction of characters is overridden: unicode-bidi
 	Unseen     bool // visibility: hidden, which a child may override
 	OnImage    bool // on a background image: the background is unknown
+	Collapsed  bool // cells share their borders
 	WhiteSpace WhiteSpace
 	Transform  Transform
 	Align      doc.Align // of text
