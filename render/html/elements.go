@@ -24,7 +24,8 @@ func (b *builder) arrange(f *frame) bool {
 	case css.TableCell:
 		b.openCell(f)
 	case css.InlineBlock:
-		if !f.flow || f.node.DataAtom != atom.Div && !b.besideCell(&b.frames[len(b.frames)-2]) {
+		whole := f.style.Width.Unit == '%' && f.style.Width.Value >= 100 // nothing is beside it
+		if !f.flow || whole || f.node.DataAtom != atom.Div && !b.besideCell(&b.frames[len(b.frames)-2]) {
 			return false
 		}
 		b.push(f, newCell(&f.style))
@@ -225,8 +226,13 @@ func (b *builder) border(s *css.Style) {
 	}
 }
 
-// rule adds a horizontal line, unless there is one already.
+// rule adds a horizontal line.
 func (b *builder) rule(s *css.Style) {
+	b.divide(&doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.BoxAlign})
+}
+
+// divide adds a rule, unless there is one already, or nothing that it divides.
+func (b *builder) divide(rule *doc.Block) {
 	out := *b.out
 	if n := len(out); n > 0 && out[n-1].Kind == doc.Rule {
 		return
@@ -234,7 +240,7 @@ func (b *builder) rule(s *css.Style) {
 	if in := b.container(); len(out) == 0 && (in == nil || in.Kind != doc.Cell) {
 		return
 	}
-	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.BoxAlign})
+	*b.out = append(out, rule)
 }
 
 func (b *builder) openList(f *frame) {

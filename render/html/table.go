@@ -288,8 +288,8 @@ func (t *columns) end() {
 	}
 	*b.out = append(*b.out, after...)
 	if t.rule != nil {
-		if out := *b.out; len(out) > 0 && out[len(out)-1].Kind != doc.Rule {
-			*b.out = append(out, t.rule)
+		if len(*b.out) > 0 || b.room(b.top()) > halfPage { // a dash begins a narrow cell
+			b.divide(t.rule)
 		}
 	}
 	t.rows, t.rule, t.under, t.reach = nil, nil, false, 0
