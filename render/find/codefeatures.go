@@ -13,7 +13,7 @@ import (
 var codeModel = model[*code]{
 	// Its shape.
 	when("six digits", 0.7, 0.62, func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
-	when("year of a date", -3, -3.74, (*code).dated),
+	when("year of a date or a name", -3, -3.74, (*code).dated),
 	when("one character to a cell", 1.6, 2.69, (*code).apiece),
 	when("letters one to a cell, no word near", -3.5, -3.53, func(c *code) bool {
 		return c.Shape == candidate.Joined && !strings.ContainsAny(c.Value, "0123456789") && !c.near && c.phrase.where == nowhere
@@ -206,7 +206,7 @@ func (c *code) inPhrase() bool {
 	return false
 }
 
-// dated reports whether a year is part of a date: a day or a time is near.
+// dated reports whether a year is part of a date, near a day or a time, or of a name: Congress 2026.
 func (c *code) dated() bool {
 	if !c.Year() {
 		return false
@@ -216,7 +216,7 @@ func (c *code) dated() bool {
 	candidate.Figures(c.line.text[max(0, c.Start-reach):min(len(c.line.text), c.End+reach)], func(value string, _, _ int) {
 		day = day || len(value) <= 2
 	})
-	return day
+	return day || c.line.nameBefore(&c.Candidate) != ""
 }
 
 // named reports whether a candidate is part of a name.

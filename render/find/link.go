@@ -243,7 +243,7 @@ var linkModel = model[*link]{
 	when("asks nothing by its path, and carries nothing", -2, -2.57, func(l *link) bool { return !l.target.made() && !l.target.root }),
 	when("leads to a front page", -3, -2.90, func(l *link) bool { return l.target.root }),
 	when("leads to what footers link to", -3, -3.00, func(l *link) bool {
-		return l.target.footer && l.target.asks == 0 && !(l.target.token && l.own|l.near != 0)
+		return l.target.footer && l.target.asks == 0 && !(l.target.token && (l.own|l.near != 0 || l.subject() == onlyLogin))
 	}),
 	when("its path undoes or refuses", -8, -8.00, func(l *link) bool {
 		return l.target.refuse && !(l.answers() && (!l.refuses || l.mail.subjectHas(lexicon.Refuse)))

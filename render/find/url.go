@@ -45,7 +45,7 @@ func asked(word string) (s set) {
 
 var footerWords = wordSet("unsubscribe unsub optout preferences preference privacy terms tos help support contact faq faqs about legal " +
 	"imprint impressum blog abuse docs documentation cookies settings notifications careers webversion viewonline appstore datenschutz agb " +
-	"security policy policies subscriptions news pricing community forum status hc")
+	"security policy policies subscriptions news pricing community forum status orderstatus hc")
 
 var refuseWords = wordSet("cancel decline reject deny revert undo invalidate invalidateemail abort notme wasntme revoke rollback block " +
 	"disavow report dismiss refuse unsubscribe unsub optout ablehnen abbrechen widerrufen sperren refuser annuler signaler bloquer rechazar cancelar anular denegar " +
@@ -129,6 +129,9 @@ func (t *target) word(piece string) {
 	whole := separators.Replace(lower)
 	t.asks |= asked(whole)
 	t.footer = t.footer || footerWords[whole]
+	if whole == "view" { // "passwords/view/1874"
+		t.asks, t.footer = 0, true
+	}
 	t.refuse = t.refuse || refuseWords[whole]
 	words := strings.FieldsFunc(lower, func(r rune) bool { return r == '-' || r == '_' })
 	if len(words) > 2 && slices.ContainsFunc(words, func(w string) bool { return !ofAccounts[w] && asked(w) == 0 && !refuseWords[w] }) {

@@ -66,14 +66,6 @@ func (w *writer) filled(from int) int {
 	return n
 }
 
-// blank writes an empty line after the prefix, unless it would be the first line or a second empty
-// one.
-func (w *writer) blank(prefix []piece) {
-	if w.any() && !w.endsEmpty() {
-		w.line(prefix, nil)
-	}
-}
-
 // endsEmpty reports whether the last line is empty.
 func (w *writer) endsEmpty() bool {
 	l := &w.lines[len(w.lines)-1]

@@ -110,6 +110,7 @@ var patterns = []pattern{
 	{Spaced, spaces, "", span{2, 4}, digit, span{2, 5}, span{4, 9}, true, noYear},
 	{Hyphened, hyphens, "-", span{2, 4}, digit, span{3, 6}, span{6, 12}, true, noYear},
 	{Hyphened, hyphens, "-", span{3, 4}, digit, span{2, 2}, span{6, 8}, true, nil},
+	{Hyphened, hyphens, "-", span{3, 4}, noLower, span{2, 2}, span{6, 8}, true, someDigits},
 	{Prefixed, hyphens, "-", span{2, 2}, upper | digit, span{1, 9}, span{5, 13}, false, prefixed},
 	{Hyphened, hyphens, "-", span{2, 6}, noLower, span{3, 6}, span{6, 30}, true, notDigits},
 	{Hyphened, hyphens, "-", span{2, 6}, noUpper, span{3, 6}, span{6, 30}, true, someDigits},
