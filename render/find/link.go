@@ -209,59 +209,59 @@ func (p *body) around(a *anchor) (near set, ifNot bool) {
 // linkModel is what speaks for and against a candidate for the link.
 var linkModel = model[*link]{
 	// Its text.
-	when("its text asks what the subject asks", 4, 5.57, func(l *link) bool { return l.answers() }).about((*link).names),
+	when("its text asks what the subject asks", 4, 5.62, func(l *link) bool { return l.answers() }).about((*link).names),
 	when("its text asks what the mail opens with", 3.3, 3.41, func(l *link) bool {
 		return !l.answers() && l.own&l.opening() != 0 && !(l.own == onlyLogin && l.reported() >= 2)
 	}).about((*link).names),
-	when("its text asks", 2.5, 1.89, func(l *link) bool { return l.own != 0 && l.own&(l.subject()|l.opening()) == 0 }).about((*link).names),
-	when("a bare or general text", 1, 1.04, func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
-	when("a button", 1, 1.46, func(l *link) bool { return l.button }),
-	when("named like the links of a footer", -4, -4.27, func(l *link) bool { return l.footer }),
-	when("about an order, an offer or news", -2.5, -3.17, func(l *link) bool { return l.trade }),
+	when("its text asks", 2.5, 1.91, func(l *link) bool { return l.own != 0 && l.own&(l.subject()|l.opening()) == 0 }).about((*link).names),
+	when("a bare or general text", 1, 1.08, func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
+	when("a button", 1, 1.43, func(l *link) bool { return l.button }),
+	when("named like the links of a footer", -4, -4.29, func(l *link) bool { return l.footer }),
+	when("about an order, an offer or news", -2.5, -3.15, func(l *link) bool { return l.trade }),
 	when("undoes or refuses", -4, -4.00, func(l *link) bool { return l.refuses }),
-	when("a mere way to join", -2, -2.76, func(l *link) bool {
+	when("a mere way to join", -2, -2.79, func(l *link) bool {
 		return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 && !l.isReply()
 	}),
 
 	// The text around it.
-	when("its sentence asks", 1.2, 1.43, func(l *link) bool { return l.near&^onlyLogin != 0 || l.near != 0 && l.target.token }).about(func(l *link) string { return l.near.String() }),
-	when("nothing in the mail asks", -2.5, -2.67, func(l *link) bool {
+	when("its sentence asks", 1.2, 1.36, func(l *link) bool { return l.near&^onlyLogin != 0 || l.near != 0 && l.target.token }).about(func(l *link) string { return l.near.String() }),
+	when("nothing in the mail asks", -2.5, -2.59, func(l *link) bool {
 		return (l.near | l.subject() | l.own | l.target.asks | l.opening()&^onlyLogin) == 0
 	}),
 	when("for those who did not ask", -4, -4.64, func(l *link) bool { return l.ifNot && !l.answers() }),
 
 	// Its URL.
-	when("carries a secret", 1.3, 2.05, func(l *link) bool { return l.target.token }),
-	when("carries what looks like a secret", 0.7, 1.75, func(l *link) bool { return l.target.opaque && !l.target.token }),
-	when("its path says so too", 1.2, 1.84, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.asked() != 0 }).about(func(l *link) string {
+	when("carries a secret", 1.3, 2.10, func(l *link) bool { return l.target.token }),
+	when("carries what looks like a secret", 0.7, 1.76, func(l *link) bool { return l.target.opaque && !l.target.token }),
+	when("its path says so too", 1.2, 1.82, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.asked() != 0 }).about(func(l *link) string {
 		return (l.target.asks & l.asked()).String()
 	}),
-	when("its path asks", 0.5, 2.20, func(l *link) bool {
+	when("its path asks", 0.5, 2.15, func(l *link) bool {
 		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.asked() == 0 && !l.target.footer
 	}).about(func(l *link) string { return l.target.asks.String() }),
-	when("the only link, asks by its path and carries a secret", 2.2, 2.41, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
-	when("asks nothing by its path, and carries nothing", -2, -2.57, func(l *link) bool { return !l.target.made() && !l.target.root }),
-	when("leads to a front page", -3, -2.90, func(l *link) bool { return l.target.root }),
-	when("leads to what footers link to", -3, -3.00, func(l *link) bool {
+	when("the only link, asks by its path and carries a secret", 2.2, 2.40, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
+	when("asks nothing by its path, and carries nothing", -2, -2.60, func(l *link) bool { return !l.target.made() && !l.target.root }),
+	when("leads to a front page", -3, -2.89, func(l *link) bool { return l.target.root }),
+	when("leads to what footers link to", -3, -3.04, func(l *link) bool {
 		return l.target.footer && l.target.asks == 0 && !(l.target.token && (l.own|l.near != 0 || l.subject() == onlyLogin))
 	}),
 	when("its path undoes or refuses", -8, -8.00, func(l *link) bool {
 		return l.target.refuse && !(l.answers() && (!l.refuses || l.mail.subjectHas(lexicon.Refuse)))
 	}),
-	when("carries the marks of a campaign and no secret", -7, -7.70, func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
+	when("carries the marks of a campaign and no secret", -7, -7.66, func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
 
 	// What the mail is about.
-	when("the subject tells what has happened", -3, -2.75, func(l *link) bool { return l.reported() >= 2 && !l.asksDespite() }),
-	when("the subject asks, and tells what has happened", -1, -1.82, func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
-	when("the mail is about orders, offers or news", -3, -4.52, func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
-	when("the subject asks for something", 0.8, 1.32, func(l *link) bool {
+	when("the subject tells what has happened", -3, -2.76, func(l *link) bool { return l.reported() >= 2 && !l.asksDespite() }),
+	when("the subject asks, and tells what has happened", -1, -1.87, func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
+	when("the mail is about orders, offers or news", -3, -4.53, func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
+	when("the subject asks for something", 0.8, 1.40, func(l *link) bool {
 		return l.own == 0 && l.subject() != 0 && (l.near != 0 || l.mail.purpose.notice < 2) && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
 	}).about(func(l *link) string { return l.subject().String() }),
 	when("the mail has a code, which it does not carry", -3.5, -3.56, func(l *link) bool {
 		return l.hasCode && !l.target.token && !l.target.opaque && !(l.button && l.target.asks&l.own != 0) && !(l.target.asks != 0 && l.isReply())
 	}),
-	when("the mail is about a meeting", -4, -4.07, func(l *link) bool { return l.body.meeting }),
-	when("the only link of a short mail, which asks for something", 1, 2.05, func(l *link) bool {
+	when("the mail is about a meeting", -4, -4.10, func(l *link) bool { return l.body.meeting }),
+	when("the only link of a short mail, which asks for something", 1, 2.09, func(l *link) bool {
 		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
 		return asks && l.target.made() && l.only && l.body.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
 	}),

@@ -166,7 +166,7 @@ func (c *code) claimed(from, to int) bool {
 
 // phraseModel weighs a word for a code. Of several, the one that weighs most counts.
 var phraseModel = model[*phrase]{
-	when("word that means a code and nothing else", 4.5, 5.01, func(p *phrase) bool { return p.strong }).about((*phrase).String),
-	when("word that may mean a code", 4, 4.94, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
-	measure("distance of the word, in 100 characters", -2, -1.25, func(p *phrase) float64 { return float64(p.distance) / 100 }),
+	when("word that means a code and nothing else", 4.5, 5.04, func(p *phrase) bool { return p.strong }).about((*phrase).String),
+	when("word that may mean a code", 4, 4.90, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
+	measure("distance of the word, in 100 characters", -2, -1.29, func(p *phrase) float64 { return float64(p.distance) / 100 }),
 }
