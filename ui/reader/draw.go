@@ -274,7 +274,17 @@ func (p *Pane) tabAt(x int) (render.View, bool) {
 }
 
 // tabsFit reports whether there is room for the names of all views.
-func (p *Pane) tabsFit() bool { return len(strings.Join(p.tabNames(), "  ")) <= p.Rect.W-3 }
+func (p *Pane) tabsFit() bool {
+	return len(strings.Join(p.tabNames(), "  ")) <= p.Rect.W-2-max(1, theme.Width(p.below()))
+}
+
+// below says how many rows follow.
+func (p *Pane) below() string {
+	if rest := len(p.head()) + len(p.lines) - p.top - p.textHeight(); rest > 0 {
+		return p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))
+	}
+	return ""
+}
 
 // tabNames are the names of the views, that of the checks with their number.
 func (p *Pane) tabNames() []string {
@@ -293,9 +303,6 @@ func (p *Pane) tabs() string {
 		name := dialog.Tabs(p.theme, names[p.View:p.View+1], 0)
 		forms = []string{name + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views))), name}
 	}
-	below := ""
-	if rest := len(p.head()) + len(p.lines) - p.top - p.textHeight(); rest > 0 {
-		below = p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))
-	}
+	below := p.below()
 	return theme.FirstFit(forms, p.Rect.W-2-theme.Width(below)) + below
 }

@@ -236,6 +236,12 @@ func TestTheNamesOfTheViews(t *testing.T) {
 	}
 }
 
+// TestTheViewIsNamedWhereManyRowsFollow keeps the names of the views whole.
+func TestTheViewIsNamedWhereManyRowsFollow(t *testing.T) {
+	s := open(t, 44, 20, api.Message{ID: "1", Text: paragraphs(400)})
+	s.draw().See("rich  view 1 of 6   ↓ ")
+}
+
 func TestReasons(t *testing.T) {
 	none, text := api.Message{}, api.Message{ID: "1", Text: "Text"}
 	image := api.Message{ID: "1", HTML: `<img src="cid:a" width="100" height="100">`, Attachments: []api.Attachment{{ContentType: "image/png", ContentID: "a"}}}
