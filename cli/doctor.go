@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
+	"mayfly/internal/browser"
 	"mayfly/internal/local"
 	"mayfly/internal/term"
 	"mayfly/keys"
@@ -102,6 +103,14 @@ func (d *doctor) terminal() {
 	images := (&viewFlags{images: "auto"}).imageMode(d.app).Protocol
 	d.say("images", "%s", cmp.Or(protocolTexts[images], "none"))
 	d.say("clipboard", "%s", d.clipboard())
+	switch path, err := d.app.painter().Browser(); {
+	case err == nil:
+		d.say("browser", "%s: it paints messages for the view 7 and --screenshot", path)
+	case errors.Is(err, browser.ErrNone):
+		d.say("browser", "%v", err)
+	default:
+		d.wrong("browser", err)
+	}
 }
 
 // profileTexts name the colours of a terminal for people.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/browser"
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/find"
@@ -33,9 +35,10 @@ mayfly preview mail.eml --view checks --fail-on warning
 mjml signup.mjml -s | mayfly preview - --type html --width 60
 mayfly preview --json mails/*.eml | jq -r .code
 mayfly preview mail.eml --images auto
-mayfly preview mail.eml --explain`,
+mayfly preview mail.eml --explain
+mayfly preview --screenshot mail.png --phone --dark signup.html`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd); err != nil {
+			if err := cmp.Or(f.check(cmd), p.screenshotFlags.check()); err != nil {
 				return err
 			}
 			switch stdin := slices.Index(args, "-"); {
@@ -45,7 +48,7 @@ mayfly preview mail.eml --explain`,
 			case p.kind == "":
 				return usagef("standard input needs --type html, eml, txt or md")
 			}
-			p.viewFlags, p.theme, p.several = f, f.theme(cmd.Context(), a), len(args) > 1
+			p.viewFlags, p.theme, p.several, p.painter = f, f.theme(cmd.Context(), a), len(args) > 1, a.painter()
 			return p.run(cmd.Context(), args)
 		},
 	}
@@ -53,6 +56,7 @@ mayfly preview mail.eml --explain`,
 	f = a.viewFlags(cmd)
 	f.imagesFlag(cmd)
 	f.failOnFlag(cmd)
+	p.add(cmd)
 	choiceFlag(cmd, cmd.Flags(), &p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)", "html", "eml", "txt", "md")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
 	return cmd
@@ -62,6 +66,8 @@ mayfly preview mail.eml --explain`,
 type preview struct {
 	app *app
 	*viewFlags
+	screenshotFlags
+	painter *browser.Painter
 	kind    string // of every file; "" to go by their names
 	explain bool
 	theme   render.Theme
@@ -70,14 +76,22 @@ type preview struct {
 
 // rendered is the output for one file.
 type rendered struct {
-	file string
-	text []byte
-	err  error
+	file   string
+	text   []byte
+	remark string
+	err    error
 }
 
 func (p *preview) run(ctx context.Context, files []string) error {
 	failed, ended := false, true // a line
-	for r := range inOrder(ctx, files, p.render) {
+	numbers := make([]int, len(files))
+	for i := range files {
+		numbers[i] = i
+	}
+	for r := range inOrder(ctx, numbers, func(i int) rendered { return p.render(ctx, files[i], i+1) }) {
+		if r.remark != "" {
+			fmt.Fprintln(p.app.env.Stderr, r.remark)
+		}
 		if r.err != nil {
 			failed = true
 			fmt.Fprintln(p.app.env.Stderr, errorLine(r.err))
@@ -85,7 +99,7 @@ func (p *preview) run(ctx context.Context, files []string) error {
 		if len(r.text) == 0 {
 			continue
 		}
-		if p.several && !p.json {
+		if p.several && !p.json && p.file == "" {
 			if !ended {
 				fmt.Fprintln(p.app.env.Stdout)
 			}
@@ -105,7 +119,7 @@ func (p *preview) run(ctx context.Context, files []string) error {
 	return nil
 }
 
-func (p *preview) render(file string) rendered {
+func (p *preview) render(ctx context.Context, file string, number int) rendered {
 	content, err := p.read(file)
 	if err != nil {
 		return rendered{file: file, err: err}
@@ -117,15 +131,28 @@ func (p *preview) render(file string) rendered {
 	var out bytes.Buffer
 	m := message.File(file, kind, string(content))
 	m.Rules.Ignore = p.app.config().Checks.Ignore
-	if p.explain {
+	remark := ""
+	if p.file != "" {
+		name := p.file
+		if p.several {
+			name = p.numbered(number)
+		}
+		if remark, err = screenshot(ctx, p.painter, nil, m, p.look, name); err == nil && !p.json {
+			fmt.Fprintln(&out, name)
+		}
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: %w", file, err)
+	case p.explain:
 		err = explain(&out, m.Mail())
-	} else {
+	case p.file == "" || p.json:
 		err = p.print(p.app, &out, m, p.theme)
 	}
 	if err == nil {
 		err = p.verdict(m)
 	}
-	return rendered{file, out.Bytes(), err}
+	return rendered{file, out.Bytes(), remark, err}
 }
 
 // read reads a file, or standard input.

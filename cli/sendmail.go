@@ -129,7 +129,7 @@ func (m *mailing) complete(user string) {
 	added := map[string]string{
 		"from":       "From: " + (&netmail.Address{Name: m.name, Address: m.sender}).String(),
 		"date":       "Date: " + time.Now().Format(time.RFC1123Z),
-		"message-id": "Message-ID: <" + rand.Text() + "@" + host() + ">",
+		"message-id": "Message-ID: <" + rand.Text() + "@" + hostname() + ">",
 	}
 	if len(parsed.Fields) == 0 {
 		m.text = "\r\n" + m.text
@@ -164,10 +164,10 @@ func qualified(address string) string {
 	if strings.Contains(address, "@") {
 		return address
 	}
-	return address + "@" + host()
+	return address + "@" + hostname()
 }
 
-func host() string {
+func hostname() string {
 	name, _ := os.Hostname() // "" if it has none
 	return cmp.Or(name, "localhost")
 }

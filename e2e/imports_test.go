@@ -25,7 +25,7 @@ var floors = [][]string{
 	{"internal/server", "service/storetest"},
 	{"service/rest", "service/smtp", "service/pop3", "service/relay", "service/webhook", "service/pebble", "service/postgres"},
 	{"service"},
-	{"internal/registry"},
+	{"internal/registry", "internal/browser"},
 	{"internal/config", "internal/term", "keys", "api/watch", "api/apitest"},
 	{"render"},
 	{"render/html/css", "render/lexicon"},

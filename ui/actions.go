@@ -21,6 +21,7 @@ import (
 var viewTitles = [...]string{
 	render.Rich: "View: rich", render.Text: "View: text", render.HTML: "View: HTML source",
 	render.Headers: "View: headers", render.Raw: "View: raw message", render.Checks: "View: checks",
+	render.Web: "View: as a browser paints it",
 }
 
 // actions are everything that the keys do, in the order of the help. A row has the keys of an action, why it
@@ -129,6 +130,10 @@ func actions(commands []config.Command) []*action {
 		})
 	}
 	return slices.Concat(table, []*action{
+		{ID: "phone", Title: "Paint it for a phone, or a desktop", Hint: "phone", Group: ofMessage, Keys: []string{"w"}, Where: anywhere, Why: (*app).needPainted,
+			Run: just(func(a *app) { a.reader.TogglePhone() })},
+		{ID: "dark", Title: "Paint it in dark colours, or light ones", Hint: "dark", Group: ofMessage, Keys: []string{"W"}, Where: anywhere, Why: (*app).needPainted,
+			Run: just(func(a *app) { a.reader.ToggleDark() })},
 		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: ofMessage, Keys: []string{"f"}, Where: anywhere, Why: (*app).needOpen,
 			Run: (*app).labelLinks},
 		{ID: "save-message", Title: "Save the message", Group: ofMessage, Keys: []string{"s"}, Where: anywhere, Why: (*app).needMessage,
@@ -318,6 +323,8 @@ func (a *app) needRow(do string) string {
 	}
 	return ""
 }
+
+func (a *app) needPainted() string { return a.reader.NeedPainted(a.table.keyFor("view-web")) }
 
 func (a *app) needOpen() string { return a.reader.NeedOpen() }
 

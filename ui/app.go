@@ -111,6 +111,8 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 // close ends every session, saves the settings and removes the copies.
 func (a *app) close() error {
 	a.connection.Close()
+	a.reader.Close() // ends what a browser paints
+	a.host.Painter.Wait()
 	return errors.Join(a.settings.save(), a.host.Copies.Remove())
 }
 
@@ -132,7 +134,7 @@ func (a *app) busy() bool { return len(a.dialogs) > 0 || a.pane().Typing() }
 
 // fit lays out the screen for the current state and requests what it still lacks.
 func (a *app) fit() tea.Cmd {
-	cmds := []tea.Cmd{a.showSelected(), a.reader.TidyImages(), a.reader.Layout(), a.tick()}
+	cmds := []tea.Cmd{a.showSelected(), a.reader.TidyImages(), a.reader.Layout(), a.reader.Overlay(len(a.dialogs) > 0 || a.layout.TooSmall), a.tick()}
 	for _, d := range a.dialogs {
 		d.Fit(a.width, a.height)
 	}
@@ -205,7 +207,7 @@ func (a *app) applyTheme() {
 	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
 	key := a.table.keyFor
-	a.reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
+	a.reader.SetLook(th, a.terminal.ImageMode(), a.terminal.PictureMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
 }
 
 // nextTheme switches to the next theme, and keeps it for the next run.
@@ -259,7 +261,7 @@ type Options struct {
 // Run shows the application until the user quits or ctx ends. Its error is one line for the user.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
-	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir, o.Release))
+	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir, o.Config.Browser.Command, o.Release))
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
 	if o.NoColor {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))

@@ -35,6 +35,8 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		return a.onBurstOver()
 	case reader.LayoutDone:
 		return a.reader.Take(msg)
+	case reader.DrawOver:
+		return a.reader.OnDraw(msg)
 	case session.Answer:
 		return a.onAnswer(msg)
 	case session.Connected:

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -37,6 +38,11 @@ func (a *app) requests() tea.Cmd {
 	if !s.NoRaw && a.reader.WantsRaw() {
 		a.reader.AwaitRaw(a.now)
 		cmds = append(cmds, s.FetchRaw(a.reader.Message.Key, a.reader.Opened), redrawIn(reader.OpeningDelay))
+	}
+	if look, ok := a.reader.WantsPainting(); ok {
+		ctx, stop := context.WithCancel(a.ctx)
+		a.reader.AwaitPainting(a.now, stop)
+		cmds = append(cmds, s.Paint(ctx, a.reader.Opened, &a.host.Painter, look, a.reader.Generation), redrawIn(reader.OpeningDelay))
 	}
 	if a.search.NeedsTexts() && slices.Contains(a.dialogs, a.search.Dialog) {
 		cmds = append(cmds, s.ReadTexts(a.store.NextTexts(), &a.store.Opened))
@@ -152,6 +158,8 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 	case session.RawFetched:
 		a.onRaw(m)
 		return session.FreeMemory(m.Message)
+	case session.Painted:
+		a.reader.ShowPainting(m.Generation, m.Look, m.Picture, m.Err)
 	case session.Read:
 		return a.onRead(m.Do, m.Err)
 	}
@@ -302,6 +310,7 @@ func (a *app) refresh() tea.Cmd {
 		a.reader.Close() // to be opened anew
 		return nil
 	}
+	a.reader.Repaint()
 	id := ""
 	if i := a.inboxes.Inbox(); i != nil && !i.Gone(a.now) { // one that is gone is not followed
 		id = i.ID

@@ -24,6 +24,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"mayfly/assets"
+	"mayfly/internal/browser"
 	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/internal/term"
@@ -40,11 +41,13 @@ type Host struct {
 	// ReleaseTerminal is called before another program gets the terminal, and back after that.
 	ReleaseTerminal func() (back func())
 	Copies          *Copies
+	Painter         browser.Painter
 	Downloads       string // folder for messages and attachments
 }
 
-// New returns this machine. Messages are saved in downloads, or in the system's folder if it is empty.
-func New(downloads string, releaseTerminal func() (back func())) *Host {
+// New returns this machine. Messages are saved in downloads, or in the system's folder if it is empty, and painted by
+// the program browserCommand, or the browser that is installed if it is empty.
+func New(downloads, browserCommand string, releaseTerminal func() (back func())) *Host {
 	if downloads == "" {
 		downloads = xdg.UserDirs.Download
 	} else if rest, ok := strings.CutPrefix(downloads, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -55,7 +58,7 @@ func New(downloads string, releaseTerminal func() (back func())) *Host {
 	return &Host{
 		Clipboard: func(ctx context.Context, env term.Env, text string) ([]string, error) { return env.Copy(ctx, text) },
 		Opener:    term.Env.Opener, ReleaseTerminal: releaseTerminal,
-		Copies: &Copies{}, Downloads: downloads,
+		Copies: &Copies{}, Painter: browser.Painter{Command: browserCommand}, Downloads: downloads,
 	}
 }
 

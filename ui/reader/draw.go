@@ -54,11 +54,13 @@ func (p *Pane) body(n int, now time.Time) string {
 	opening := time.Time{}
 	switch {
 	case p.Err != nil:
-		return p.trouble(n)
+		return p.trouble(n, p.Err)
 	case p.Opened == nil:
 		opening = p.since
 	case p.View == render.Raw && !p.rawSince.IsZero():
 		opening = p.rawSince
+	case p.View == render.Web && (p.laidOut.view != render.Web || p.laidOut.look != p.painting.look):
+		return p.unpainted(n, now)
 	case n < len(p.lines):
 		return p.lineNumber(n) + p.search.Mark(p.theme, n, p.lines[n].Styled)
 	}
@@ -106,9 +108,9 @@ func (p *Pane) lineNumber(n int) string {
 	return style.On(fmt.Sprintf("%*d", w-1, p.lines[n].Block)) + " "
 }
 
-// trouble is row n of the error that kept the message from opening.
-func (p *Pane) trouble(n int) string {
-	lines := append(theme.Wrap(render.Clean(p.Err.Error()), max(8, p.Rect.W-4)), "", theme.Hint(p.theme, p.hints.Retry, "try again"))
+// trouble is row n of the error that kept the message from being shown.
+func (p *Pane) trouble(n int, err error) string {
+	lines := append(theme.Wrap(render.Clean(err.Error()), max(8, p.Rect.W-4)), "", theme.Hint(p.theme, p.hints.Retry, "try again"))
 	switch {
 	case n >= len(lines):
 		return ""
@@ -233,10 +235,14 @@ func (p *Pane) shortHead(w int) []string {
 // notices say how the view departs from the message.
 func (p *Pane) notices(w int) []string {
 	var rows []string
-	for _, n := range p.summary.notices {
+	said := p.summary.notices
+	if p.View == render.Web {
+		said = p.paintedNotices()
+	}
+	for _, n := range said {
 		rows = append(rows, p.theme.Dim.On(theme.Cut(p.theme.StableWidth(n), w)))
 	}
-	if n := p.summary.images + p.summary.unfetched; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
+	if n := p.summary.images + p.summary.unfetched; n > 0 && p.View != render.Web && !p.showImages && p.imageMode.Protocol != image.Off {
 		does := "shows them"
 		if n == 1 {
 			does = "shows it"
@@ -268,13 +274,29 @@ func (p *Pane) tabAt(x int) (render.View, bool) {
 		if x >= 0 && x < len(name) {
 			return render.View(v), true
 		}
-		x -= len(name) + 2
+		x -= len(name) + len(p.tabGap())
 	}
 	return 0, false
 }
 
 // tabsFit reports whether there is room for the names of all views.
-func (p *Pane) tabsFit() bool { return len(strings.Join(p.tabNames(), "  ")) <= p.Rect.W-3 }
+func (p *Pane) tabsFit() bool { return len(strings.Join(p.tabNames(), " ")) <= p.Rect.W-3 }
+
+// tabGap is the space between the names of the views, less where there is less room.
+func (p *Pane) tabGap() string {
+	if len(strings.Join(p.tabNames(), "  ")) > p.Rect.W-3-theme.Width(p.below()) {
+		return " "
+	}
+	return "  "
+}
+
+// below says how many rows follow.
+func (p *Pane) below() string {
+	if rest := len(p.head()) + len(p.lines) - p.top - p.textHeight(); rest > 0 {
+		return p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))
+	}
+	return ""
+}
 
 // tabNames are the names of the views, that of the checks with their number.
 func (p *Pane) tabNames() []string {
@@ -288,14 +310,11 @@ func (p *Pane) tabNames() []string {
 // tabs names the views, and says how many rows follow.
 func (p *Pane) tabs() string {
 	names := p.tabNames()
-	forms := []string{dialog.Tabs(p.theme, names, int(p.View))}
+	forms := []string{dialog.Tabs(p.theme, names, int(p.View), p.tabGap())}
 	if !p.tabsFit() {
-		name := dialog.Tabs(p.theme, names[p.View:p.View+1], 0)
+		name := dialog.Tabs(p.theme, names[p.View:p.View+1], 0, "")
 		forms = []string{name + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views))), name}
 	}
-	below := ""
-	if rest := len(p.head()) + len(p.lines) - p.top - p.textHeight(); rest > 0 {
-		below = p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))
-	}
+	below := p.below()
 	return theme.FirstFit(forms, p.Rect.W-2-theme.Width(below)) + below
 }

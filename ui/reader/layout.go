@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/internal/browser"
 	"mayfly/render"
 	"mayfly/render/image"
 	"mayfly/ui/theme"
@@ -27,6 +28,7 @@ type layoutKey struct {
 	view       render.View
 	raw        bool
 	options    render.Options
+	look       browser.Look // in the web view
 }
 
 // LayoutDone is the result of a layout in the background.
@@ -50,6 +52,8 @@ func (p *Pane) key() layoutKey {
 		k.options.Width = min(k.options.Width, maxTextWidth)
 	case render.HTML:
 		k.options.Width = max(1, k.options.Width-p.gutter())
+	case render.Web:
+		k.options.Images, k.look = p.pictureMode, p.painting.look
 	}
 	if p.Opened != nil {
 		k.raw = p.Opened.Raw != nil
@@ -76,16 +80,18 @@ func (p *Pane) Layout() tea.Cmd {
 	if p.Rect.Empty() || p.Opened == nil {
 		return nil
 	}
-	k, m := p.key(), p.Opened.Mail()
-	small := len(p.Opened.Text)+len(p.Opened.HTML)+len(p.Opened.Raw) <= bigBody && k.options.Images.Protocol == image.Off
+	k := p.key()
+	lay := p.layOut(k)
+	small := k.view != render.Web && len(p.Opened.Text)+len(p.Opened.HTML)+len(p.Opened.Raw) <= bigBody && k.options.Images.Protocol == image.Off
 	switch ready := p.ready; {
+	case lay == nil:
 	case p.laidOut == k:
 		p.findPending()
 	case small, ready.generation == k.generation && ready.view == k.view && ready.options == k.options:
-		return p.put(LayoutDone{k, m.Lines(k.view, k.options)})
+		return p.put(LayoutDone{k, lay()})
 	case p.laying != k:
 		p.laying = k
-		return func() tea.Msg { return LayoutDone{k, m.Lines(k.view, k.options)} }
+		return func() tea.Msg { return LayoutDone{k, lay()} }
 	}
 	return nil
 }
@@ -184,7 +190,7 @@ func (p *Pane) TidyImages() tea.Cmd {
 		old.ForgetImages()
 	}
 	p.images.of = shown
-	if shown != nil {
+	if shown != nil || p.View == render.Web {
 		return nil
 	}
 	return p.images.release(nil)

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/dustin/go-humanize/english"
 
 	"mayfly/api"
+	"mayfly/internal/browser"
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/host"
@@ -250,9 +250,6 @@ func (s *Session) ReadAttachment(m *message.Message, file int, prepare func(cont
 	})
 }
 
-// maxImages bounds the inline images fetched for a safe copy.
-const maxImages = 20
-
 // OpenCopy opens a safe copy of a message in the browser. Opened is what was read of it, nil for nothing.
 func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *host.Copies, open func(path string) tea.Cmd) Request {
 	inboxID, summary := m.InboxID, m.Summary
@@ -264,9 +261,7 @@ func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *ho
 		if err != nil {
 			return host.Done{Err: err}
 		}
-		path, err := copies.Write(host.SafeCopy{
-			Subject: m.Subject, From: m.From.Addr, To: m.Recipients(), Text: m.Text, HTML: m.HTML, Images: s.images(ctx, m),
-		})
+		path, err := copies.Write(host.PageOf(ctx, s.Client, m))
 		if err != nil {
 			return host.Done{Err: err}
 		}
@@ -274,19 +269,22 @@ func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *ho
 	})
 }
 
-// images fetches the images that the HTML of a message refers to by content ID. One that cannot be
-// fetched is left out, and the copy shows its alternative text.
-func (s *Session) images(ctx context.Context, m *message.Message) []host.InlineImage {
-	var out []host.InlineImage
-	for i, at := range m.Attachments {
-		if at.ContentID == "" || !strings.HasPrefix(at.ContentType, "image/") || len(out) == maxImages {
-			continue
-		}
-		if content, err := m.AttachmentContent(ctx, s.Client, i); err == nil {
-			out = append(out, host.InlineImage{ContentID: at.ContentID, Type: at.ContentType, Content: content})
-		}
+// Painted is a message as a browser paints it.
+type Painted struct {
+	origin
+	Generation uint64 // of the pane that shows it
+	Look       browser.Look
+	Picture    browser.Picture
+	Err        error
+}
+
+// Paint paints a message until ctx ends.
+func (s *Session) Paint(ctx context.Context, m *message.Message, painter *browser.Painter, look browser.Look, generation uint64) tea.Cmd {
+	return func() tea.Msg {
+		out := Painted{origin: origin{s}, Generation: generation, Look: look}
+		out.Picture, out.Err = painter.Paint(ctx, host.PageOf(ctx, s.Client, m), look)
+		return out
 	}
-	return out
 }
 
 // textsTime is how long bodies are read before those read so far are handed over.
