@@ -28,7 +28,8 @@ type Recipient struct {
 // made when its first message is stored. Without Options.CatchAll, mail for the postmaster is kept for the
 // operator. The address is local-part@domain or "postmaster", unquoted and without angle brackets, in any
 // case. NotFound: there is no inbox (SMTP 550). Invalid: not an address (553). OverQuota: the owner has
-// received all the messages of the day (452).
+// received all the messages of the day (452). With NotFound and OverQuota it returns the address and the key
+// that has or had it, if any.
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
 	local, domain, err := splitAddress(s.withDomain(address))
 	if err != nil {
@@ -44,8 +45,10 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	switch {
 	case err == nil:
 		r.InboxID, r.KeyID = in.ID, in.KeyID
-	case ErrorCode(err) != NotFound || r.KeyID == "" || owner != "" && owner != r.KeyID:
+	case ErrorCode(err) != NotFound:
 		return Recipient{}, err
+	case r.KeyID == "" || owner != "" && owner != r.KeyID:
+		return Recipient{Address: address, KeyID: owner}, err
 	}
 	if r.KeyID == postmaster {
 		r.emailsPerDay = postmasterPerDay
@@ -53,7 +56,7 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	}
 	k, err := s.store.Key(ctx, r.KeyID)
 	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
-		return Recipient{}, errNoAddress()
+		return r, errNoAddress()
 	}
 	if err != nil {
 		return Recipient{}, err
@@ -143,6 +146,7 @@ type Delivery struct {
 	From string      // envelope sender, empty for the null reverse-path
 	To   []Recipient // from Service.Recipient; an inbox that is in it twice gets one message
 	Raw  []byte      // the message, neither changed nor kept after Deliver returns
+	Session
 }
 
 // Deliver stores the message for all recipients and returns nil when it is on disk. With an error
@@ -158,6 +162,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 	now := s.now()
 	a := Append{Received: now, Raw: d.Raw, Messages: make([]NewMessage, 0, len(d.To))}
 	seen := make(map[string]bool, len(d.To))
+	records := make(map[string][]byte, 1) // by ID of key
 	for _, r := range d.To {
 		if r.InboxID == "" {
 			var err error
@@ -169,6 +174,9 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 			continue
 		}
 		seen[r.InboxID] = true
+		if records[r.KeyID] == nil {
+			records[r.KeyID] = d.recordFor(r.KeyID, now)
+		}
 		a.Messages = append(a.Messages, NewMessage{
 			KeyID:        r.KeyID,
 			InboxID:      r.InboxID,
@@ -177,6 +185,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 			From:         clip(from, 511),
 			FromName:     clip(sum.From.Name, 256),
 			Subject:      clip(sum.Subject, 1000),
+			Delivery:     records[r.KeyID],
 		})
 	}
 	switch err := s.store.Append(ctx, a); ErrorCode(err) {

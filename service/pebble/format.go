@@ -25,6 +25,7 @@ import (
 //	e partition inbox-ID 0                  an inbox whose expiry was changed
 //	m partition inbox-ID 0 's' ^seq         summary of a message, the newest first
 //	m partition inbox-ID 0 'b' ^seq         its raw body
+//	m partition inbox-ID 0 'd' ^seq         how it came
 //	q day key-ID                            count of a key's messages on a day, or of its inboxes
 //	r                                       what a test of writing writes
 //
@@ -43,8 +44,9 @@ const (
 	quotaPrefix   = 'q'
 	readyKey      = 'r'
 
-	summaryKind = 's'
-	bodyKind    = 'b'
+	summaryKind  = 's'
+	bodyKind     = 'b'
+	deliveryKind = 'd'
 )
 
 // isName reports whether s can be part of a key of the database. Nothing else was ever stored.

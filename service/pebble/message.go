@@ -73,6 +73,7 @@ func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) 
 	messages := messagesKey(in.Inbox)
 	g.set(messageKey(messages, summaryKind, seq), encodeMessage(m))
 	g.set(messageKey(messages, bodyKind, seq), a.Raw)
+	g.set(messageKey(messages, deliveryKind, seq), n.Delivery)
 	in.Messages, in.Last, in.Version = in.Messages+1, seq, messageVersion(m.ID)
 }
 
@@ -121,8 +122,9 @@ func (g *group) deleteMessages(in service.Inbox) {
 }
 
 func (g *group) deleteMessage(messages []byte, seq uint64) {
-	g.delete(messageKey(messages, summaryKind, seq))
-	g.delete(messageKey(messages, bodyKind, seq))
+	for _, kind := range [...]byte{summaryKind, bodyKind, deliveryKind} {
+		g.delete(messageKey(messages, kind, seq))
+	}
 }
 
 // update stores an inbox that was changed otherwise than by a delivery.
@@ -189,6 +191,14 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 	}
 	m.Raw, err = s.get(messageKey(messagesKey(in), bodyKind, seq))
 	return m, err
+}
+
+// Delivery implements service.Store.
+func (s *Store) Delivery(ctx context.Context, in service.Inbox, seq uint64) ([]byte, error) {
+	if !isName(in.ID) {
+		return nil, service.ErrNotFound
+	}
+	return s.get(messageKey(messagesKey(in), deliveryKind, seq))
 }
 
 func (s *Store) message(in service.Inbox, seq uint64) (service.Message, error) {

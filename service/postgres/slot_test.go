@@ -144,8 +144,8 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	in, keep := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
 	in.Messages = 2*removeBatch + 1
 	// Enough for three batches, without the time that it would take to deliver them.
-	execute(t, s.pool, `INSERT INTO messages (key_id, inbox_id, slot, seq, id, sender, sender_name, subject, received_at, size, recipient, raw)
-		SELECT $1, $2, $3, n, n::text, '', '', '', now(), 1, '', '' FROM generate_series(1, $4) n`, in.KeyID, in.ID, int32(slotOf(in)), in.Messages)
+	execute(t, s.pool, `INSERT INTO messages (key_id, inbox_id, slot, seq, id, sender, sender_name, subject, received_at, size, recipient, raw, delivery)
+		SELECT $1, $2, $3, n, n::text, '', '', '', now(), 1, '', '', '' FROM generate_series(1, $4) n`, in.KeyID, in.ID, int32(slotOf(in)), in.Messages)
 	execute(t, s.pool, "UPDATE inboxes SET messages = $2, last = $2 WHERE id = $1", in.ID, in.Messages)
 	check(t, deliver(t.Context(), s, keep, "x"))
 	check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))

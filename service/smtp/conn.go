@@ -73,9 +73,10 @@ type conn struct {
 	writeSet      time.Time // when the write deadline was set
 	oneOfMany     bool      // there were many connections when it began
 	deep          bool      // the stack has grown
-	greeted       bool      // EHLO or HELO
-	secure        bool      // TLS
+	hello         string    // EHLO or HELO and the client's name; empty before
+	tls           string    // the version; empty without TLS
 	authenticated bool
+	login         string // the name
 	tx            transaction
 
 	messages, errors, refused int

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mayfly/service"
 	"mayfly/service/limits"
 )
 
@@ -37,7 +38,7 @@ func (c *conn) run(part func() error) {
 	c.tx.reset()
 	c.shrink()
 	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
-		"errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)
+		"errors", c.errors, "tls", c.tls, "duration", time.Since(c.begun), "end", err)
 }
 
 // survive makes a panic the end of its session alone.
@@ -75,7 +76,7 @@ func (c *conn) farewell(err error) {
 	case err != errClosed && err != errQuit:
 		return
 	}
-	if c.flush() == nil && err != errQuit && !c.secure {
+	if c.flush() == nil && err != errQuit && c.tls == "" {
 		limits.Linger(c.raw)
 	}
 }
@@ -129,6 +130,9 @@ func (c *conn) bad(line string) error {
 func (c *conn) command(line []byte) error {
 	verb, arg := splitCommand(line)
 	if done, err := c.misbehave(verb); done {
+		if verb == "RCPT" {
+			c.keepRefusal(service.Recipient{})
+		}
 		return err
 	}
 	switch verb {
@@ -139,7 +143,7 @@ func (c *conn) command(line []byte) error {
 	case "DATA":
 		return c.data(arg)
 	case "EHLO", "HELO":
-		return c.hello(verb, arg)
+		return c.greet(verb, arg)
 	case "STARTTLS":
 		return c.startTLS(arg)
 	case "AUTH":
@@ -180,12 +184,12 @@ func (c *conn) command(line []byte) error {
 	}
 }
 
-func (c *conn) hello(verb, arg string) error {
+func (c *conn) greet(verb, arg string) error {
 	if !isGreetingName(arg) {
 		return c.bad("501 5.5.4 " + verb + " needs the client's name")
 	}
 	c.tx.reset()
-	c.greeted = true
+	c.hello = verb + " " + arg
 	o := &c.server.options
 	if verb == "HELO" {
 		c.reply("250 " + o.Hostname)
@@ -196,7 +200,7 @@ func (c *conn) hello(verb, arg string) error {
 	c.reply("250-SIZE " + strconv.FormatInt(o.MaxMessageBytes, 10))
 	c.reply("250-8BITMIME")
 	c.reply("250-SMTPUTF8")
-	if o.TLS != nil && !c.secure {
+	if o.TLS != nil && c.tls == "" {
 		c.reply("250-STARTTLS")
 	}
 	if o.AuthAny {
@@ -211,7 +215,7 @@ func (c *conn) startTLS(arg string) error {
 	switch {
 	case c.server.options.TLS == nil:
 		return c.bad("502 5.5.1 STARTTLS is not offered")
-	case c.secure:
+	case c.tls != "":
 		return c.bad("503 5.5.1 TLS is already on")
 	case arg != "":
 		return c.bad("501 5.5.4 STARTTLS has no argument")
@@ -226,7 +230,7 @@ func (c *conn) startTLS(arg string) error {
 	if err := c.handshake(); err != nil {
 		return err
 	}
-	c.greeted, c.authenticated = false, false
+	c.hello, c.authenticated, c.login = "", false, ""
 	c.tx.reset()
 	return nil
 }
@@ -238,18 +242,18 @@ func (c *conn) handshake() error {
 		return fmt.Errorf("TLS handshake: %w", err)
 	}
 	c.nc = secure
-	c.secure, c.deep = true, true
+	c.tls, c.deep = tls.VersionName(secure.ConnectionState().Version), true
 	return nil
 }
 
 // auth accepts any login with PLAIN or LOGIN (RFC 4954), for applications under test that insist on
-// logging in. Names and passwords are ignored.
+// logging in. Passwords are ignored.
 func (c *conn) auth(arg string) error {
 	mechanism, initial, hasInitial := strings.Cut(arg, " ")
 	switch {
 	case !c.server.options.AuthAny:
 		return c.bad("502 5.5.1 AUTH is not offered")
-	case !c.greeted:
+	case c.hello == "":
 		return c.bad("503 5.5.1 Send EHLO first")
 	case c.authenticated:
 		return c.bad("503 5.5.1 Already logged in")
@@ -257,6 +261,7 @@ func (c *conn) auth(arg string) error {
 		return c.bad("503 5.5.1 Not during a mail transaction")
 	}
 	var steps []string // challenges, in base64
+	var answers []string
 	switch strings.ToUpper(mechanism) {
 	case "PLAIN":
 		steps = []string{""}
@@ -266,14 +271,16 @@ func (c *conn) auth(arg string) error {
 		return c.bad("504 5.5.4 Only PLAIN and LOGIN are supported")
 	}
 	if hasInitial {
-		if !isBase64(initial) {
+		answer, ok := fromBase64(initial)
+		if !ok || initial == "" {
 			return c.bad("501 5.5.2 Not base64")
 		}
-		steps = steps[1:]
+		steps, answers = steps[1:], []string{answer}
 	}
 	for _, challenge := range steps {
 		c.reply("334 " + challenge)
 		line, err := c.readLine(maxAuthLine)
+		answer, ok := fromBase64(string(line))
 		switch {
 		case errors.Is(err, errLineTooLong):
 			return c.bad("500 5.5.6 Line too long")
@@ -284,23 +291,41 @@ func (c *conn) auth(arg string) error {
 			return err
 		case string(line) == "*":
 			return c.bad("501 5.7.0 Login cancelled")
-		case len(line) > 0 && !isBase64(string(line)):
+		case !ok:
 			return c.bad("501 5.5.2 Not base64")
 		}
+		answers = append(answers, answer)
 	}
 	if done, err := c.misbehave("auth"); done {
 		return err
 	}
-	c.authenticated = true
+	c.authenticated, c.login = true, loginName(answers)
 	c.reply("235 2.7.0 Logged in")
 	return nil
 }
 
-// isBase64 reports whether s is base64, or "=", which stands for an empty initial response.
-func isBase64(s string) bool {
+// fromBase64 decodes base64, or "=", which stands for an empty initial response.
+func fromBase64(s string) (text string, ok bool) {
 	if s == "=" {
-		return true
+		return "", true
 	}
-	_, err := base64.StdEncoding.DecodeString(s)
-	return err == nil && s != ""
+	b, err := base64.StdEncoding.DecodeString(s)
+	return string(b), err == nil
+}
+
+// maxLogin bounds the name that a session keeps, in bytes.
+const maxLogin = 255
+
+// loginName returns the name in the answers to LOGIN, which are a name and a password, or to PLAIN (RFC 4616), which
+// is one: whom to act as, name and password. What is of another form may be a password, and has no name.
+func loginName(answers []string) string {
+	name := answers[0]
+	if len(answers) == 1 {
+		parts := strings.Split(name, "\x00")
+		if len(parts) != 3 {
+			return ""
+		}
+		name = parts[1]
+	}
+	return strings.Clone(name[:min(len(name), maxLogin)]) // without the password in its memory
 }

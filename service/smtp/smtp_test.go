@@ -31,6 +31,7 @@ import (
 type inboxes struct {
 	mu        sync.Mutex
 	delivered []delivery
+	sessions  []service.Session
 	err       error         // of Deliver
 	blocked   chan struct{} // Deliver waits for it, if it is not nil
 }
@@ -54,7 +55,7 @@ func (s *inboxes) Recipient(_ context.Context, address string) (service.Recipien
 	case len(local) == 1 && "a" <= local && local <= "c", local == `"odd one"`, local == "jürgen":
 		return service.Recipient{Address: address, InboxID: "inbox_" + local}, nil
 	}
-	return service.Recipient{}, service.Errorf(service.NotFound, "No such inbox")
+	return service.Recipient{Address: address}, service.Errorf(service.NotFound, "No such inbox")
 }
 
 func (s *inboxes) Deliver(ctx context.Context, d service.Delivery) error {
@@ -74,7 +75,7 @@ func (s *inboxes) Deliver(ctx context.Context, d service.Delivery) error {
 	for _, r := range d.To {
 		got.to = append(got.to, r.Address)
 	}
-	s.delivered = append(s.delivered, got)
+	s.delivered, s.sessions = append(s.delivered, got), append(s.sessions, d.Session)
 	return nil
 }
 

@@ -1,7 +1,9 @@
 package smtp
 
 import (
+	"bytes"
 	"errors"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -16,9 +18,16 @@ type transaction struct {
 	from       string // "" is the null sender
 	utf8       bool   // SMTPUTF8 was given
 	size       int64  // SIZE as given; 0: none
+	encoding   string // BODY as given
 	recipients []service.Recipient
+	refused    []service.Refusal
+	unlisted   int // that were refused after those, and not looked up
 	body       body
 }
+
+// maxRefusals is from how many refused recipients a transaction keeps only those that were looked up, which are
+// at most Options.MaxRecipients and one.
+const maxRefusals = 32
 
 // reset ends the transaction and discards its message.
 func (t *transaction) reset() {
@@ -29,7 +38,7 @@ func (t *transaction) reset() {
 
 func (c *conn) mail(arg string) error {
 	switch {
-	case !c.greeted:
+	case c.hello == "":
 		return c.bad("503 5.5.1 Send EHLO first")
 	case c.tx.open:
 		return c.bad("503 5.5.1 MAIL was already sent")
@@ -45,7 +54,8 @@ func (c *conn) mail(arg string) error {
 		case "SIZE":
 			tx.size, ok = parseSize(p.value)
 		case "BODY":
-			ok = strings.EqualFold(p.value, "7BIT") || strings.EqualFold(p.value, "8BITMIME")
+			tx.encoding = strings.ToUpper(p.value)
+			ok = tx.encoding == "7BIT" || tx.encoding == "8BITMIME"
 		case "SMTPUTF8":
 			ok = !p.hasValue
 			tx.utf8 = true
@@ -97,45 +107,68 @@ func (c *conn) badPath(err error, syntax, address string) error {
 	}
 }
 
+// rcpt answers RCPT, and keeps a refusal.
 func (c *conn) rcpt(arg string) error {
+	before := len(c.tx.recipients)
+	r, err := c.recipient(arg)
+	if len(c.tx.recipients) == before {
+		c.keepRefusal(r)
+	}
+	return err
+}
+
+// keepRefusal keeps the last reply, which refuses a recipient.
+func (c *conn) keepRefusal(r service.Recipient) {
+	switch tx, reply := &c.tx, bytes.TrimSuffix(c.out, []byte("\r\n")); {
+	case !tx.open:
+	case r.Address == "" && len(tx.refused) >= maxRefusals:
+		tx.unlisted++
+	default:
+		reply = reply[bytes.LastIndexByte(reply, '\n')+1:]
+		tx.refused = append(tx.refused, service.Refusal{Recipient: r, Reply: string(reply)})
+	}
+}
+
+// recipient answers RCPT. It returns the recipient if it was looked up.
+func (c *conn) recipient(arg string) (r service.Recipient, err error) {
 	if !c.tx.open {
-		return c.bad("503 5.5.1 Send MAIL first")
+		return r, c.bad("503 5.5.1 Send MAIL first")
 	}
 	to, params, err := parsePath(arg, "TO:", parseMailbox)
 	if err == nil && to == "" {
 		err = errAddress
 	}
 	if err != nil {
-		return c.badPath(err, "501 5.5.4 Syntax: RCPT TO:<address>", "501 5.1.3 Not an address")
+		return r, c.badPath(err, "501 5.5.4 Syntax: RCPT TO:<address>", "501 5.1.3 Not an address")
 	}
 	if len(params) > 0 {
-		return c.bad("555 5.5.4 Unknown parameter: " + params[0].keyword)
+		return r, c.bad("555 5.5.4 Unknown parameter: " + params[0].keyword)
 	}
 	if !c.tx.utf8 && !mail.IsASCII([]byte(to)) {
-		return c.bad("553 5.6.7 The address needs SMTPUTF8")
+		return r, c.bad("553 5.6.7 The address needs SMTPUTF8")
 	}
 	if len(c.tx.recipients) >= c.server.options.MaxRecipients {
 		c.server.count.refuse(tooManyRecipients)
 		c.reply("452 4.5.3 Too many recipients")
-		return nil
+		return r, nil
 	}
 	if c.server.guesses.Exceeded(c.address, to) {
 		c.refused++
 		c.server.count.refuse(guesses)
 		c.reply("450 4.7.1 Too many unknown recipients from your address, try again later")
-		return c.tooManyRefusals()
+		return r, c.tooManyRefusals()
 	}
-	recipient, err := c.server.service.Recipient(c.server.sessions.Context(), to)
+	r, err = c.server.service.Recipient(c.server.sessions.Context(), to)
 	if err != nil {
 		if code := service.ErrorCode(err); code == service.NotFound || code == service.Invalid {
 			c.server.guesses.Wrong(c.address)
 		}
-		return c.refuse(err)
+		return r, c.refuse(err)
 	}
 	c.server.guesses.Right(c.address, to)
-	c.tx.recipients = append(c.tx.recipients, recipient)
+	c.tx.recipients = append(c.tx.recipients, r)
 	c.reply("250 2.1.5 OK")
-	return nil
+	return r, nil
 }
 
 // refuse answers RCPT, or the end of the data, according to an error of the service. The error
@@ -298,7 +331,12 @@ func (c *conn) store() error {
 	count := &c.server.count
 	count.delivering.Inc()
 	defer count.delivering.Dec()
-	if err := c.server.service.Deliver(c.server.sessions.Context(), service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()}); err != nil {
+	client, _, _ := net.SplitHostPort(c.raw.RemoteAddr().String())
+	d := service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes(), Session: service.Session{
+		Client: client, Connected: c.begun, Hello: c.hello, TLS: c.tls, Login: c.login, Message: c.messages,
+		Size: tx.size, Body: tx.encoding, UTF8: tx.utf8, Refused: tx.refused, MoreRefused: tx.unlisted,
+	}}
+	if err := c.server.service.Deliver(c.server.sessions.Context(), d); err != nil {
 		return err
 	}
 	count.accepted.Inc()
