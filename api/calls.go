@@ -348,6 +348,22 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 	return a.body, nil
 }
 
+// Delivery returns how a message came, an extension of the contract. It fails with [ErrUnsupported] on a service
+// that does not say.
+func (c *Client) Delivery(ctx context.Context, inboxID, messageID string) (Delivery, error) {
+	k := call{op: "get the delivery", path: messagePath(inboxID, messageID, "delivery"), needs: &c.features.delivery}
+	a, err := c.extension(ctx, k, func() error { return failure(c.Message(ctx, inboxID, messageID)) })
+	if err != nil {
+		return Delivery{}, err
+	}
+	d, err := decode[Delivery](k.op, a)
+	if err == nil && d.ConnectedAt.IsZero() {
+		err = unsupported(k.op)
+	}
+	d.Raw = a.body
+	return d, err
+}
+
 // releaseTimeout is how long a service may take to hand a message on to a mail server.
 const releaseTimeout = 90 * time.Second
 

@@ -68,6 +68,7 @@
 //   - [Client.Raw]: a message as it was received
 //   - [Client.AttachmentContent]: the content of an attachment that did not
 //     come with the message
+//   - [Client.Delivery]: how a message came
 //   - [Client.DeleteMessage] and [Client.EmptyInbox]: one message is deleted, or all
 //   - [Client.ExtendInbox]: an inbox ends later, or sooner
 //

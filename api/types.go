@@ -112,6 +112,35 @@ type Deleted struct {
 	Deleted bool `json:"deleted"`
 }
 
+// Delivery is how a message came: what its sender said in the SMTP session, an extension of the contract.
+type Delivery struct {
+	Client string `json:"client"`          // IP address
+	Hello  string `json:"hello"`           // EHLO or HELO, and the client's name
+	TLS    string `json:"tls,omitempty"`   // the version; empty without TLS
+	Login  string `json:"login,omitempty"` // a name; empty without one
+	From   string `json:"from"`            // envelope sender; empty for the null reverse-path
+	// Recipients are those at inboxes of the key, and Refused those that are not another key's. After a few
+	// there is only their number.
+	Recipients     []string  `json:"recipients"`
+	MoreRecipients int       `json:"more_recipients,omitempty"`
+	Refused        []Refusal `json:"refused"`
+	MoreRefused    int       `json:"more_refused,omitempty"`
+	Size           int64     `json:"size,omitempty"`     // SIZE, in bytes; 0 without it
+	Body           string    `json:"body,omitempty"`     // BODY: 7BIT or 8BITMIME; empty without it
+	SMTPUTF8       bool      `json:"smtputf8,omitempty"` // whether it was asked for
+	MessageNumber  int       `json:"message_number"`     // on its connection, from 1
+	ConnectedAt    time.Time `json:"connected_at"`
+	ReceivedAt     time.Time `json:"received_at"`
+
+	Raw json.RawMessage `json:"-"` // as the service sent it; nil in an object made here
+}
+
+// Refusal is a recipient that was refused.
+type Refusal struct {
+	Address string `json:"address,omitempty"` // empty if it may be another key's
+	Reply   string `json:"reply"`
+}
+
 // Released says to whom a message was sent on, an extension of the contract.
 type Released struct {
 	To []string `json:"to"`

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -116,8 +117,16 @@ func (srv *testServer) deliver(t testing.TB, address, raw string) {
 	t.Helper()
 	to, err := srv.service.Recipient(t.Context(), address)
 	must(t, err)
-	err = srv.service.Deliver(t.Context(), service.Delivery{From: "envelope@sender.example", To: []service.Recipient{to}, Raw: []byte(raw)})
+	err = srv.service.Deliver(t.Context(), service.Delivery{From: "envelope@sender.example", To: []service.Recipient{to}, Raw: []byte(raw), Session: session})
 	must(t, err)
+}
+
+// session is how messages come.
+var session = service.Session{
+	Client: "192.0.2.7", Connected: time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC), Hello: "EHLO app.example", TLS: "TLS 1.3", Login: "ad<a>", Message: 2,
+	Size: 2048, Body: "8BITMIME", UTF8: true, Refused: []service.Refusal{
+		{Recipient: service.Recipient{Address: "typo@x.test"}, Reply: "550 5.1.1 No such inbox"}, {Reply: "452 4.5.3 Too many recipients"},
+	}, MoreRefused: 3,
 }
 
 // newMessage lets a message arrive in an inbox of its own, and returns the inbox and the path of the message.
