@@ -65,7 +65,7 @@ func (a *app) readCommand() *cobra.Command {
 		Short: "Show a message",
 		Long: "Show a message as the application does: without arguments, the newest message of the newest inbox.\n\n" +
 			"In a pipe, the views text, html and raw are what the mail has, byte for byte, in UTF-8 for text and html, " +
-			"and no line of the other views but rich is wrapped. With --width they are as on a terminal.",
+			"and no line of the other views but rich is wrapped. With --width they are as on a terminal, where how the mail came stands above its headers.",
 		Example: `mayfly read
 mayfly read quiet-otter
 mayfly read quiet-otter msg_01 --view headers
@@ -77,9 +77,12 @@ mayfly read --json | jq -r .code`,
 				return err
 			}
 			ctx := cmd.Context()
-			_, m, err := a.message(ctx, args)
+			s, m, err := a.message(ctx, args)
 			if err != nil {
 				return err
+			}
+			if f.json || f.view == "headers" && (f.width > 0 || term.Is(a.env.Stdout)) {
+				m = m.WithDelivery(ctx, s.client)
 			}
 			if m.Raw == nil && (f.view == "raw" || f.view == "headers") {
 				fmt.Fprintln(a.env.Stderr, "mayfly: the service has no raw message; this is the rich view")

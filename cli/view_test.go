@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"mayfly/api"
 	"mayfly/api/apitest"
 )
 
@@ -120,4 +122,46 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 		}
 	}
 	s.fails(statusUsage, []string{"--fail-on", "error or warning"}, "read", "--fail-on", "note")
+}
+
+// How a mail came stands above its headers for people, and in the report. What pipes get has not changed.
+func TestHowAMailCame(t *testing.T) {
+	s := newHarness(t, apitest.Options{Extensions: true})
+	at := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
+	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Hello", Delivery: api.Delivery{
+		Client: "192.0.2.7", Hello: "EHLO app\x1b[31m", TLS: "TLS 1.3", Login: "ad\x9ba", Recipients: []string{"ada@x.test", "bob@x.test"}, MoreRecipients: 3,
+		Refused:     []api.Refusal{{Address: "typo@x.test", Reply: "550 5.1.1 No such inbox"}, {Reply: "452 4.5.3 Too many recipients"}},
+		MoreRefused: 2, Size: 2048, Body: "8BITMIME", SMTPUTF8: true, MessageNumber: 4, ConnectedAt: at, ReceivedAt: at.Add(1250 * time.Millisecond),
+	}})
+	piped := s.does("read", "--view", "headers")
+	if !strings.HasPrefix(piped, "From: ") || strings.Contains(piped, "192.0.2.7") {
+		t.Errorf("a pipe gets %q", piped)
+	}
+	shown := s.does("read", "--view", "headers", "--width", "80")
+	for _, line := range []string{
+		"Connection: 192.0.2.7, TLS 1.3, EHLO app", "Envelope from: <>", "Envelope to: ada@x.test, bob@x.test and 3 more",
+		"Refused: typo@x.test: 550 5.1.1 No such inbox", "Refused: 452 4.5.3 Too many recipients", "Refused: 2 more",
+		"Announced: SIZE=2048 BODY=8BITMIME SMTPUTF8", "Accepted: 1.25s after it connected, as message 4 of the connection",
+	} {
+		before, _, ok := strings.Cut(shown, line)
+		if !ok || strings.Count(before, "\n\n") > 0 {
+			t.Errorf("%q is not above the headers:\n%s", line, shown)
+		}
+	}
+	if strings.ContainsAny(shown, "\x1b\u009b") || !strings.HasSuffix(shown, "\n\n"+piped) {
+		t.Errorf("%q", shown)
+	}
+	var got struct{ Delivery api.Delivery }
+	parse(t, s.does("read", "--json"), &got)
+	if got.Delivery.Client != "192.0.2.7" || got.Delivery.MessageNumber != 4 {
+		t.Errorf("%+v", got)
+	}
+	if report := s.does("wait", "--json"); strings.Contains(report, `"delivery"`) {
+		t.Errorf("a wait asks for more than it needs: %s", report)
+	}
+	s = newHarness(t, apitest.Options{})
+	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
+	if report := s.does("read", "--json"); strings.Contains(report, `"delivery"`) {
+		t.Errorf("without the extension: %s", report)
+	}
 }

@@ -87,7 +87,7 @@ func note(text string) *doc.Document {
 // maxHeaders is how many header fields are shown.
 const maxHeaders = 1000
 
-// headers shows the header fields, or those known without the raw message.
+// headers shows how the mail came, and the header fields, or those known without the raw message.
 func (m *Mail) headers() *doc.Document {
 	fields := m.msg.Fields
 	if len(fields) == 0 {
@@ -98,8 +98,13 @@ func (m *Mail) headers() *doc.Document {
 		fields = []mail.Field{{Name: "From", Value: from}, {Name: "To", Value: m.msg.Recipients()}, {Name: "Subject", Value: m.msg.Subject}}
 	}
 	d := &doc.Document{}
-	for _, f := range fields[:min(len(fields), maxHeaders)] {
+	for _, f := range m.msg.Delivery {
 		d.Blocks = append(d.Blocks, field(f.Name, f.Value))
+		d.Blocks[len(d.Blocks)-1].Spans[0].Style.Role = doc.Accent
+	}
+	for i, f := range fields[:min(len(fields), maxHeaders)] {
+		d.Blocks = append(d.Blocks, field(f.Name, f.Value))
+		d.Blocks[len(d.Blocks)-1].Gap = i == 0
 	}
 	if more := len(fields) - maxHeaders; more > 0 {
 		d.Blocks = append(d.Blocks, field("…", fmt.Sprintf("%d more", more)))

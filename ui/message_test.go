@@ -322,3 +322,31 @@ func long() apitest.Mail {
 	text := "Begins here\n\n" + strings.Repeat("A line of a long text that is wrapped on every screen there is, on this one too.\n\n", 2000)
 	return apitest.Mail{From: "a@b.example", Subject: "Long", Text: text, Raw: []byte("Subject: Long\r\nX-Only: raw\r\n\r\n" + text)}
 }
+
+// How a mail came stands above its headers, is asked for once, and only there.
+func TestHowAMailCame(t *testing.T) {
+	for _, extensions := range []bool{true, false} {
+		play(t, setting{width: 80, height: 24, service: apitest.Options{Extensions: extensions}, before: someMail}, func(h *harness) {
+			asked := func() (n int) {
+				for _, r := range h.server.Requests() {
+					if strings.HasSuffix(r.Path, "/delivery") {
+						n++
+					}
+				}
+				return n
+			}
+			h.press("enter", "5", "4", "1", "4")
+			h.settle()
+			want := 0
+			if extensions {
+				want = 1
+				h.see("Connection: 192.0.2.7, no TLS, EHLO", "Accepted: 12ms after it connected", "Subject: ")
+			} else {
+				h.see("Subject: ")
+			}
+			if got := asked(); got != want {
+				t.Errorf("with extensions %v the service was asked %d times, want %d", extensions, got, want)
+			}
+		})
+	}
+}

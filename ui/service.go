@@ -36,7 +36,7 @@ func (a *app) requests() tea.Cmd {
 	}
 	if !s.NoRaw && a.reader.WantsRaw() {
 		a.reader.AwaitRaw(a.now)
-		cmds = append(cmds, s.FetchRaw(a.reader.Message.Key, a.reader.Opened), redrawIn(reader.OpeningDelay))
+		cmds = append(cmds, s.FetchRaw(a.reader.Message.Key, a.reader.Opened, a.reader.WantsDelivery()), redrawIn(reader.OpeningDelay))
 	}
 	if a.search.NeedsTexts() && slices.Contains(a.dialogs, a.search.Dialog) {
 		cmds = append(cmds, s.ReadTexts(a.store.NextTexts(), &a.store.Opened))

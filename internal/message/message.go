@@ -29,7 +29,10 @@ type Message struct {
 
 	Rules check.Rules // of its checks; to be set before the first call of Mail
 
-	object json.RawMessage // of the API, as received; nil if it was not fetched or not kept
+	Asked bool // the service was asked how the message came: Delivery has what it said
+
+	object   json.RawMessage // of the API, as received; nil if it was not fetched or not kept
+	delivery json.RawMessage // the same
 
 	opening sync.Mutex
 	opened  *render.Mail // nil before the first call of Mail
@@ -197,6 +200,8 @@ type Report struct {
 	Link     *string `json:"link"`     // the link that the message asks to follow, null without one
 	Links    []Link  `json:"links"`
 	Checks   []Check `json:"checks"`
+
+	Delivery json.RawMessage `json:"delivery,omitempty"` // the API's object, if it was fetched
 }
 
 // Link is a link of the body by its number.
@@ -216,7 +221,7 @@ type Check struct {
 
 // Report returns the report, with the message rendered at width columns.
 func (m *Message) Report(width int) Report {
-	r := Report{Message: m.object, Rendered: m.Plain(render.Options{Width: width}), Links: m.Links(), Checks: m.Checks()}
+	r := Report{Message: m.object, Rendered: m.Plain(render.Options{Width: width}), Links: m.Links(), Checks: m.Checks(), Delivery: m.delivery}
 	if m.object == nil {
 		r.Message = m.described()
 	}

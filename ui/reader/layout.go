@@ -25,7 +25,7 @@ const OpeningDelay = 150 * time.Millisecond
 type layoutKey struct {
 	generation uint64
 	view       render.View
-	raw        bool
+	raw, asked bool // see message.Message
 	options    render.Options
 }
 
@@ -52,7 +52,7 @@ func (p *Pane) key() layoutKey {
 		k.options.Width = max(1, k.options.Width-p.gutter())
 	}
 	if p.Opened != nil {
-		k.raw = p.Opened.Raw != nil
+		k.raw, k.asked = p.Opened.Raw != nil, p.Opened.Asked
 		if p.showImages && p.View == render.Rich {
 			k.options.Images = p.imageMode
 		}

@@ -115,13 +115,19 @@ func summarize(m *message.Message) summary {
 	return f
 }
 
-// WantsRaw reports whether the view needs the raw message, which is neither here nor being fetched.
+// WantsRaw reports whether the view needs the raw message, or how it came, which is neither here nor being fetched.
 func (p *Pane) WantsRaw() bool {
-	if p.Opened == nil || p.Opened.Raw != nil || p.rawErr != nil || !p.rawSince.IsZero() {
+	switch {
+	case p.Opened == nil || p.rawErr != nil || !p.rawSince.IsZero():
 		return false
+	case p.Opened.Raw != nil:
+		return p.WantsDelivery()
 	}
 	return p.View >= render.Headers || p.summary.invitation || p.showImages && p.summary.unfetched > 0
 }
+
+// WantsDelivery reports whether the view says how the message came, and the service was not asked.
+func (p *Pane) WantsDelivery() bool { return p.View == render.Headers && !p.Opened.Asked }
 
 // AwaitRaw records that the raw message is being fetched since now; the zero time means that it is not.
 func (p *Pane) AwaitRaw(now time.Time) { p.rawSince = now }

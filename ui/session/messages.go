@@ -93,16 +93,21 @@ type RawFetched struct {
 	Err     error // [api.ErrUnsupported] if the service provides no raw messages
 }
 
-// FetchRaw adds the raw form to a message that was opened without it.
-func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
+// FetchRaw adds the raw form to a message that was opened without it, and how it came if asked for.
+func (s *Session) FetchRaw(key string, m *message.Message, delivery bool) tea.Cmd {
 	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
 		out := RawFetched{origin: origin{s}, Key: key}
-		out.Message, out.Err = m.WithRaw(ctx, s.Client)
+		if out.Message = m; m.Raw == nil {
+			out.Message, out.Err = m.WithRaw(ctx, s.Client)
+		}
 		switch {
 		case out.Err != nil:
 		case out.Message.Raw == nil:
 			out.Err = api.ErrUnsupported
 		default:
+			if delivery {
+				out.Message = out.Message.WithDelivery(ctx, s.Client)
+			}
 			read(out.Message)
 		}
 		return out

@@ -237,9 +237,19 @@ func TestTheRawFormIsAdded(t *testing.T) {
 	for _, extensions := range []bool{true, false} {
 		ask(t, apitest.Options{Extensions: extensions}, func(s *Session, server *apitest.Server, _ string) {
 			opened := s.Open(deliver(t, server, apitest.Mail{Subject: "One", Text: "Text"}), 1, func(*render.Mail) {})().(Opened)
-			got := s.FetchRaw("key", opened.Message)().(RawFetched)
+			got := s.FetchRaw("key", opened.Message, false)().(RawFetched)
 			if extensions && (got.Err != nil || got.Message.Raw == nil) || !extensions && !errors.Is(got.Err, api.ErrUnsupported) {
 				t.Errorf("with extensions %v: %+v", extensions, got)
+			}
+			if !extensions {
+				return
+			}
+			asked := len(server.Requests())
+			if got = s.FetchRaw("key", got.Message, true)().(RawFetched); got.Err != nil || !got.Message.Asked || got.Message.Delivery == nil {
+				t.Errorf("how it came: %+v", got)
+			}
+			if n := len(server.Requests()) - asked; n != 1 {
+				t.Errorf("how it came took %d requests", n)
 			}
 		})
 	}
