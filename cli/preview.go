@@ -116,7 +116,7 @@ func (p *preview) render(file string) rendered {
 	}
 	var out bytes.Buffer
 	m := message.File(file, kind, string(content))
-	m.Rules.Ignore = p.app.config().Checks.Ignore
+	m.Rules = p.app.rules()
 	if p.explain {
 		err = explain(&out, m.Mail())
 	} else {

@@ -42,7 +42,12 @@ type report struct {
 		N         int
 		Text, URL string
 	}
-	Checks []struct{ ID, Level, Message, Where string }
+	Checks  []struct{ ID, Level, Message, Where string }
+	Clients []struct {
+		ID, Level, Message, Feature string
+		Line, Places                int
+		Support                     []struct{ Client, Version, Support, Note string }
+	}
 }
 
 func TestPreviewOfEachKindOfFile(t *testing.T) {

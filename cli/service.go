@@ -175,11 +175,17 @@ func (a *app) connection(p endpoint, key string, through http.RoundTripper) (*co
 		}
 		return nil, f
 	}
-	rules := check.Rules{Ignore: a.config().Checks.Ignore}
+	rules := a.rules()
 	if u, err := url.Parse(p.baseURL); err == nil {
 		rules.Local = sockets.IsLoopback(u.Hostname())
 	}
 	return &connection{endpoint: p, client: client, known: a.registry(p), rules: rules}, nil
+}
+
+// rules are those of the checks that config.toml has.
+func (a *app) rules() check.Rules {
+	checks := a.config().Checks
+	return check.Rules{Ignore: checks.Ignore, Clients: checks.Clients}
 }
 
 func (a *app) registry(p endpoint) *registry.Registry {

@@ -119,5 +119,46 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 			}
 		}
 	}
-	s.fails(statusUsage, []string{"--fail-on", "error or warning"}, "read", "--fail-on", "note")
+	s.fails(statusUsage, []string{"--fail-on", "error, warning or client"}, "read", "--fail-on", "note")
+}
+
+func TestMailClients(t *testing.T) {
+	path := filepath.Join(files(t, map[string]string{"a.html": `<div style="display:none">One step left</div><p style="display:flex">Hello</p>` + "\n" + `<b style="border-radius:4px / 2px">x</b>`}), "a.html")
+	environ := machine(t)
+	for _, c := range []struct {
+		checks, args string
+		status       int
+		stderr       string
+		features     string
+	}{
+		{"", "--json --fail-on warning", 0, "", "css-display-flex css-border-radius css-border-radius"},
+		{"", "--json --fail-on client", statusError, "a.html: 1 fault found: client-layout\n", "css-display-flex css-border-radius css-border-radius"},
+		{`clients = ["apple-mail"]`, "--json --fail-on client", 0, "", ""},
+		{`clients = ["yahoo"]`, "--json --fail-on client", 0, "", "css-border-radius"},
+		{`ignore = ["client-layout"]`, "--json --fail-on client", 0, "", "css-border-radius css-border-radius"},
+	} {
+		configure(t, environ, "[checks]\n"+c.checks+"\n")
+		r := run(t, environ, "", append([]string{"preview", path}, strings.Fields(c.args)...)...)
+		var got report
+		parse(t, r.stdout, &got)
+		var features []string
+		for _, client := range got.Clients {
+			features = append(features, client.Feature)
+		}
+		if r.status != c.status || !strings.HasSuffix(r.stderr, c.stderr) || strings.Join(features, " ") != c.features {
+			t.Errorf("%s %s: %d %q %q", c.checks, c.args, r.status, r.stderr, features)
+		}
+		if c.checks == "" {
+			if flex := got.Clients[0]; flex.Line != 1 || flex.Places != 1 || flex.ID != "client-layout" || flex.Level != "warning" || flex.Support[0].Client != "outlook-windows" || flex.Support[0].Version != "2019" || flex.Support[0].Support != "n" ||
+				flex.Support[1].Support != "a" || flex.Support[1].Note != "Google accounts only." {
+				t.Errorf("%+v", flex)
+			}
+			if round := got.Clients[1]; round.Line != 2 || round.Level != "note" {
+				t.Errorf("%+v", round)
+			}
+		}
+	}
+	if got := finding(t, run(t, environ, "", "doctor"), "clients"); !strings.Contains(got, "caniemail's data of 20") {
+		t.Errorf("doctor says %q of the data", got)
+	}
 }

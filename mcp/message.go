@@ -59,7 +59,7 @@ func (t *tools) addMessageTools(s *sdk.Server) {
 		Name: "delete_message", Description: "Delete a message for good.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)},
 	}, []string{"deleted"}, onInbox(t, t.deleteMessage))
-	add(s, sdk.Tool{Name: "check_message", Description: "Look for mistakes to fix before a mail is sent."}, []string{"checks"}, onInbox(t, t.checkMessage))
+	add(s, sdk.Tool{Name: "check_message", Description: "Look for mistakes to fix before a mail is sent, and what mail clients do not support."}, []string{"checks"}, onInbox(t, t.checkMessage))
 	addContent(s, sdk.Tool{Name: "get_attachment", Description: "Return a text or an image, or a link to another file."}, func(ctx context.Context, r *sdk.CallToolRequest, in attachmentArgs) (*sdk.CallToolResult, any, error) {
 		result, err := onInbox(t, t.getAttachment)(ctx, r, in)
 		return result, nil, err
@@ -237,7 +237,12 @@ func (t *tools) checkMessage(ctx context.Context, c *api.Client, id string, in m
 		return checkList{}, err
 	}
 	m.Rules = t.rules
-	return checkList{warning, m.Checks()}, nil
+	list := checkList{warning, m.Checks()}
+	for _, found := range m.Clients() {
+		found.Where = fmt.Sprintf("HTML, line %d", found.Line)
+		list.Checks = append(list.Checks, found.Check)
+	}
+	return list, nil
 }
 
 // getAttachment has no structured content: a client that gives only that to the model would drop the

@@ -7,6 +7,7 @@
 package render
 
 import (
+	"slices"
 	"sync"
 
 	"mayfly/internal/clean"
@@ -66,6 +67,7 @@ type Mail struct {
 	found      find.Parts
 	rules      check.Rules
 	checks     func() []check.Finding
+	clients    func() []check.Finding
 	imageCount func() (present, missing int)
 
 	mu     sync.Mutex
@@ -94,7 +96,8 @@ func open(m mail.Message, before *Mail) *Mail {
 	o := &Mail{msg: m, reader: before.reader}
 	o.read(before)
 	o.rich = o.invited()
-	o.checks = sync.OnceValue(o.check)
+	o.checks = sync.OnceValue(func() []check.Finding { return check.Run(o.checkInput()) })
+	o.clients = sync.OnceValue(func() []check.Finding { return check.Clients(o.checkInput()) })
 	o.imageCount = sync.OnceValues(o.countImages)
 	return o
 }
@@ -169,7 +172,13 @@ func (m *Mail) Confirm() (find.Link, bool) {
 // Checks returns what a tester should look at before the mail is sent.
 func (m *Mail) Checks() []check.Finding { return m.checks() }
 
-func (m *Mail) check() []check.Finding {
+// Findings returns the checks, and after them the clients, as the view lists them.
+func (m *Mail) Findings() []check.Finding { return append(slices.Clip(m.checks()), m.clients()...) }
+
+// Clients returns what of the HTML mail clients do not support. The first call reads it anew.
+func (m *Mail) Clients() []check.Finding { return m.clients() }
+
+func (m *Mail) checkInput() check.Input {
 	in := check.Input{
 		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt, Rules: m.rules,
 		BodyOnly: m.msg.Raw == nil && m.msg.From == mail.Address{} && m.msg.To == nil && m.msg.Subject == "" && (m.msg.Text == "" || m.msg.HTML == ""),
@@ -192,5 +201,5 @@ func (m *Mail) check() []check.Finding {
 	for _, d := range m.msg.Defects {
 		in.Defects = append(in.Defects, Clean(d))
 	}
-	return check.Run(in)
+	return in
 }

@@ -118,23 +118,26 @@ func field(name, value string) *doc.Block {
 // checkList lists the findings of the checks by their level, each with its number from 1 as the order of its
 // leaf. Of those that are alike the first stands for all, unless they are unfolded.
 func (m *Mail) checkList(unfold bool) *doc.Document {
-	findings := m.Checks()
+	findings := m.Findings()
 	if len(findings) == 0 {
 		return note("No problems were found.")
 	}
 	d := &doc.Document{}
-	var head *doc.Block // of the level
+	var head *doc.Block // of the group
 	number := 0         // of its findings
 	for i, f := range findings {
 		level, aside := levels[f.Level], f.ID
-		if i == 0 || findings[i-1].Level != f.Level {
+		if i == 0 || group(findings[i-1], 0) != group(f, 0) {
 			head, number = &doc.Block{Kind: doc.Paragraph, Order: -1 - i, Gap: i > 0}, 0
 			d.Blocks = append(d.Blocks, head)
 		}
 		switch {
 		case f.Alike > 0:
 			number += f.Alike
-			head.Spans = []doc.Span{{Text: english.Plural(number, f.Level.String(), ""), Style: doc.Style{Bold: true, Role: level.role}}}
+			if number == f.Alike {
+				head.Spans = []doc.Span{{Style: doc.Style{Bold: true, Role: level.role}}}
+			}
+			head.Spans[0].Text = group(f, number)
 			if f.Alike > 1 {
 				aside += " ×" + strconv.Itoa(f.Alike)
 			}
@@ -146,6 +149,9 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 			where += ", line " + strconv.Itoa(f.Line)
 		}
 		text := clean.Line(f.Message)
+		if f.Use != nil { // a line without more
+			aside, where = "", ""
+		}
 		if where != "" {
 			text += " (" + where + ")"
 		}
@@ -154,6 +160,17 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 		}})
 	}
 	return d
+}
+
+// group is the heading of a finding and n in all.
+func group(f check.Finding, n int) string {
+	switch f.ID {
+	case "client-layout":
+		return fmt.Sprintf("Layout in mail clients: %d", n)
+	case "client-style":
+		return fmt.Sprintf("Decoration in mail clients: %d", n)
+	}
+	return english.Plural(n, f.Level.String(), "")
 }
 
 // levels are how findings are marked.

@@ -191,12 +191,13 @@ func (m *Message) Weight() int {
 
 // Report describes a message and what was found in it: the object that the command line prints.
 type Report struct {
-	Message  any     `json:"message"`  // the API's object, as received if it was fetched
-	Rendered string  `json:"rendered"` // the rich view at a width, without styles
-	Code     *string `json:"code"`     // the one-time code, null without one
-	Link     *string `json:"link"`     // the link that the message asks to follow, null without one
-	Links    []Link  `json:"links"`
-	Checks   []Check `json:"checks"`
+	Message  any      `json:"message"`  // the API's object, as received if it was fetched
+	Rendered string   `json:"rendered"` // the rich view at a width, without styles
+	Code     *string  `json:"code"`     // the one-time code, null without one
+	Link     *string  `json:"link"`     // the link that the message asks to follow, null without one
+	Links    []Link   `json:"links"`
+	Checks   []Check  `json:"checks"`
+	Clients  []Client `json:"clients"`
 }
 
 // Link is a link of the body by its number.
@@ -214,9 +215,26 @@ type Check struct {
 	Where   string `json:"where"`
 }
 
+// Client is a feature of the HTML that mail clients do not support.
+type Client struct {
+	Check
+	Feature string    `json:"feature"` // caniemail's name of it
+	Line    int       `json:"line"`    // of the HTML, from 1
+	Places  int       `json:"places"`
+	Support []Support `json:"support"`
+}
+
+// Support is what a client supports of a feature.
+type Support struct {
+	Client  string `json:"client"`
+	Version string `json:"version"` // that was tested, or when
+	Support string `json:"support"` // n for none, a for almost: in part
+	Note    string `json:"note,omitempty"`
+}
+
 // Report returns the report, with the message rendered at width columns.
 func (m *Message) Report(width int) Report {
-	r := Report{Message: m.object, Rendered: m.Plain(render.Options{Width: width}), Links: m.Links(), Checks: m.Checks()}
+	r := Report{Message: m.object, Rendered: m.Plain(render.Options{Width: width}), Links: m.Links(), Checks: m.Checks(), Clients: m.Clients()}
 	if m.object == nil {
 		r.Message = m.described()
 	}
@@ -310,4 +328,21 @@ func (m *Message) Checks() []Check {
 		checks = append(checks, Check{f.ID, f.Level.String(), f.Message, f.Where})
 	}
 	return checks
+}
+
+// Clients returns what of the HTML mail clients do not support, the gravest first, never nil.
+func (m *Message) Clients() []Client {
+	clients := []Client{}
+	for _, f := range m.Mail().Clients() {
+		c := Client{Check{f.ID, f.Level.String(), f.Message, f.Where}, f.Use.Slug, f.Line, f.Use.Places, nil}
+		for _, g := range f.Use.Gaps {
+			support := "n"
+			if g.Partial {
+				support = "a"
+			}
+			c.Support = append(c.Support, Support{g.ID, g.Version, support, g.Note})
+		}
+		clients = append(clients, c)
+	}
+	return clients
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mayfly/internal/clean"
+	"mayfly/render/client"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 )
@@ -33,13 +34,16 @@ func IDs() []string {
 	return strings.Fields(`placeholder mojibake malformed link-empty link-relative link-no-host link-scheme link-private link-http
 		link-spaces link-differs parts-code parts-link parts-differ text-missing body-missing preheader-missing image-alt
 		text-reversed html-clipped script form embedded stylesheet subject-empty subject-long from-missing from-several
-		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click`)
+		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click
+		client-layout client-style`)
 }
 
 // Rules say what is looked for.
 type Rules struct {
 	Local  bool     // the message was received on this machine, where a link to it is right
 	Ignore []string // IDs of findings that are left out
+
+	Clients []string // names of mail clients, or of families of them, for [Clients]; nil for client.Default
 }
 
 // Finding is one problem in a message.
@@ -52,6 +56,8 @@ type Finding struct {
 	// Line is the line of the cleaned HTML source, from 1, and Column the number of bytes before it on
 	// that line. Line is 0 for what is not in the source.
 	Line, Column int
+
+	Use *client.Use // of one that [Clients] lists
 
 	// Alike is how many findings of this ID and level there are, of which at most a few are listed. Only the
 	// first of them has it; it is 0 in the others.
