@@ -161,11 +161,12 @@ func (l *layouter) writeDue() {
 // callout lays out a section with a bar at its side. A code has a box of its own, and the bar of a quote is that of
 // its section.
 func (l *layouter) callout(b *doc.Block) {
-	if one := b.Children[0]; len(b.Children) == 1 && one.Kind == doc.Code {
-		l.blocks(b.Children)
-	} else if len(b.Children) == 1 && one.Kind == doc.Quote {
-		l.quote(one, "▎", l.ink.bar(b.Hue))
-	} else {
+	switch one := b.Children; {
+	case len(one) == 1 && one[0].Kind == doc.Code:
+		l.blocks(one)
+	case len(one) == 1 && one[0].Kind == doc.Quote:
+		l.quote(one[0], "▎", l.ink.bar(b.Hue))
+	default:
 		l.barred(b, "▎", l.ink.bar(b.Hue))
 	}
 }
