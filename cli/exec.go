@@ -21,6 +21,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/browser"
 	"mayfly/internal/message"
 	"mayfly/internal/server"
 	"mayfly/render"
@@ -47,8 +48,8 @@ func (a *app) execCommand() *cobra.Command {
 			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service, and MAYFLY_SMTP " +
 			"(host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT, where it accepts mail. --env adds others: in their templates {smtp}, {host} and {port} stand for " +
 			"the last three, {api} and {key} for the first two. MAYFLY_STATE_DIR is a temporary folder for what `mayfly wait` has printed.\n\n" +
-			"Mail is kept in memory. If the command fails, --keep-mails writes each mail to a folder, as it was received (.eml) and as text (.txt), except what " +
-			"the command deleted.",
+			"Mail is kept in memory. If the command fails, --keep-mails writes each mail to a folder, as it was received (.eml), as text (.txt) and, where " +
+			"a browser is installed, as that paints it (.png), except what the command deleted.",
 		Example: `mayfly exec -- pytest
 mayfly exec --env SMTP_URL=smtp://{smtp} -- npx playwright test
 mayfly exec --keep-mails mails -- go test ./...`,
@@ -231,14 +232,21 @@ func (x *execution) keepMails(ctx context.Context, running *server.Server) error
 		return err
 	}
 	defer c.client.CloseIdleConnections()
-	kept := 0
+	kept, painter := 0, x.app.painter()
 	err = message.SaveAll(ctx, c.client, x.keep, func(m *message.Message, files []message.Saved) error {
 		kept++
 		var text bytes.Buffer
 		if err := show(&text, m, render.Rich, render.Options{Width: 80, Unfold: true}); err != nil {
 			return err
 		}
-		return os.WriteFile(strings.TrimSuffix(files[0].Path, ".eml")+".txt", text.Bytes(), 0o600)
+		name := strings.TrimSuffix(files[0].Path, ".eml")
+		if err := os.WriteFile(name+".txt", text.Bytes(), 0o600); err != nil {
+			return err
+		}
+		if _, err := writePicture(ctx, painter, c.client, m, browser.Look{}, name+".png"); err != nil && !errors.Is(err, browser.ErrNone) {
+			fmt.Fprintln(x.app.env.Stderr, errorLine(err)) // the mails are kept all the same
+		}
+		return nil
 	})
 	fmt.Fprintf(x.app.env.Stderr, "mayfly: %s kept in %s\n", english.Plural(kept, "mail", ""), render.Clean(x.keep))
 	return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,7 @@ func (a *app) messageRows(messages []api.Summary) [][]string {
 
 func (a *app) readCommand() *cobra.Command {
 	var f *viewFlags
+	shot := screenshotFlags{}
 	cmd := &cobra.Command{
 		Use:   "read [INBOX] [MESSAGE]",
 		Short: "Show a message",
@@ -69,7 +71,8 @@ func (a *app) readCommand() *cobra.Command {
 		Example: `mayfly read
 mayfly read quiet-otter
 mayfly read quiet-otter msg_01 --view headers
-mayfly read --json | jq -r .code`,
+mayfly read --json | jq -r .code
+mayfly read --screenshot mail.png --phone`,
 		Args:              atMost(2),
 		ValidArgsFunction: a.completeMessage,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,9 +80,12 @@ mayfly read --json | jq -r .code`,
 				return err
 			}
 			ctx := cmd.Context()
-			_, m, err := a.message(ctx, args)
+			s, m, err := a.message(ctx, args)
 			if err != nil {
 				return err
+			}
+			if shot.picture != "" {
+				return cmp.Or(shot.take(ctx, a, s.client, m, 0), f.verdict(m))
 			}
 			if m.Raw == nil && (f.view == "raw" || f.view == "headers") {
 				fmt.Fprintln(a.env.Stderr, "mayfly: the service has no raw message; this is the rich view")
@@ -94,6 +100,7 @@ mayfly read --json | jq -r .code`,
 	f = a.viewFlags(cmd)
 	f.imagesFlag(cmd)
 	f.failOnFlag(cmd)
+	shot.add(cmd)
 	return cmd
 }
 

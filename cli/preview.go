@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -33,7 +34,8 @@ mayfly preview mail.eml --view checks --fail-on warning
 mjml signup.mjml -s | mayfly preview - --type html --width 60
 mayfly preview --json mails/*.eml | jq -r .code
 mayfly preview mail.eml --images auto
-mayfly preview mail.eml --explain`,
+mayfly preview mail.eml --explain
+mayfly preview --screenshot mail.png --phone --dark signup.html`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
 				return err
@@ -53,6 +55,7 @@ mayfly preview mail.eml --explain`,
 	f = a.viewFlags(cmd)
 	f.imagesFlag(cmd)
 	f.failOnFlag(cmd)
+	p.screenshotFlags.add(cmd)
 	choiceFlag(cmd, cmd.Flags(), &p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)", "html", "eml", "txt", "md")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
 	return cmd
@@ -62,6 +65,7 @@ mayfly preview mail.eml --explain`,
 type preview struct {
 	app *app
 	*viewFlags
+	screenshotFlags
 	kind    string // of every file; "" to go by their names
 	explain bool
 	theme   render.Theme
@@ -70,14 +74,21 @@ type preview struct {
 
 // rendered is the output for one file.
 type rendered struct {
-	file string
-	text []byte
-	err  error
+	file    string
+	message *message.Message // nil if it could not be read
+	text    []byte
+	err     error
 }
 
 func (p *preview) run(ctx context.Context, files []string) error {
-	failed, ended := false, true // a line
+	failed, ended, n := false, true, 0 // ended: a line
 	for r := range inOrder(ctx, files, p.render) {
+		if p.several {
+			n++
+		}
+		if p.picture != "" && r.message != nil {
+			r.err = cmp.Or(p.take(ctx, p.app, nil, r.message, n), r.err)
+		}
 		if r.err != nil {
 			failed = true
 			fmt.Fprintln(p.app.env.Stderr, errorLine(r.err))
@@ -117,15 +128,16 @@ func (p *preview) render(file string) rendered {
 	var out bytes.Buffer
 	m := message.File(file, kind, string(content))
 	m.Rules.Ignore = p.app.config().Checks.Ignore
-	if p.explain {
+	switch {
+	case p.explain:
 		err = explain(&out, m.Mail())
-	} else {
+	case p.picture == "":
 		err = p.print(p.app, &out, m, p.theme)
 	}
 	if err == nil {
 		err = p.verdict(m)
 	}
-	return rendered{file, out.Bytes(), err}
+	return rendered{file, m, out.Bytes(), err}
 }
 
 // read reads a file, or standard input.

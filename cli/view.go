@@ -34,7 +34,7 @@ type viewFlags struct {
 func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 	f := &viewFlags{width: unset}
 	flags := cmd.Flags()
-	choiceFlag(cmd, flags, &f.view, "view", "rich", "`view` to show: rich, text, html, headers, raw or checks", reader.Views[:]...)
+	choiceFlag(cmd, flags, &f.view, "view", "rich", "`view` to show: rich, text, html, headers, raw or checks", reader.Views[:render.Web]...)
 	flags.IntVar(&f.width, "width", f.width, "columns to wrap lines at; 0 wraps none (default: those of the terminal; in a pipe 80 for the rich view, else 0)")
 	flags.Lookup("width").DefValue = "" // the text says it
 	flags.BoolVar(&f.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
@@ -47,6 +47,9 @@ const maxWidth, unset = 10_000, -1
 func (f *viewFlags) check(cmd *cobra.Command) error {
 	if f.width < 0 && cmd.Flags().Changed("width") || f.width > maxWidth {
 		return usagef("--width %d: want 1 to %d columns, or 0 for lines that are not wrapped", f.width, maxWidth)
+	}
+	if changed := cmd.Flags().Changed; (changed("phone") || changed("dark")) && !changed("screenshot") {
+		return usagef("--phone and --dark say what --screenshot FILE is to show")
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func TestKeysRunCommandsOfTheConfiguration(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Dir(config), 0o700))
 	if err := os.WriteFile(config, []byte(`
 [commands]
-W = "echo \"$MAYFLY_CODE|$MAYFLY_LINK|$MAYFLY_SUBJECT\""
+B = "echo \"$MAYFLY_CODE|$MAYFLY_LINK|$MAYFLY_SUBJECT\""
 X = "echo to $MAYFLY_ADDRESS"
 "ctrl+x" = "grep -c '^Message-ID'"
 Q = "echo $MAYFLY_CODE"
@@ -173,7 +173,7 @@ y = "echo never"
 	mail := strings.Replace(signup(app.address), "Subject: Confirm your e-mail address", "Subject: Confirm $(touch pwned) `touch pwned` \"; touch pwned", 1)
 	send(t, app.smtp, app.address, mail)
 	app.waitFor("482913")
-	app.typeKeys("W")
+	app.typeKeys("B")
 	app.waitFor("✓ 482913|https://acme.example/confirm?token=abc|Confirm $(touch pwned) `touch pwned` \"; touch pwned")
 	app.typeKeys("\x18")
 	app.waitFor("✓ 1")

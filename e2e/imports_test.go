@@ -21,6 +21,7 @@ var floors = [][]string{
 	{"."},
 	{"cli"},
 	{"ui", "mcp", "mayflytest"},
+	{"internal/browser"},
 	{"internal/local", "internal/message", "internal/manual"},
 	{"internal/server", "service/storetest"},
 	{"service/rest", "service/smtp", "service/pop3", "service/relay", "service/webhook", "service/pebble", "service/postgres"},

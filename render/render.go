@@ -28,6 +28,7 @@ const (
 	Headers             // the header fields
 	Raw                 // the message as received
 	Checks              // what a tester should look at before sending it
+	Web                 // as a browser paints it; a mail alone has no lines for it
 )
 
 // Options say how to lay out a view.

@@ -44,10 +44,11 @@ type action struct {
 	Keys  []string
 	Where scope
 	// Why is the reason why the action is unavailable, "" if it is available. Nil means always.
-	Why  func(*app) string
-	Run  func(*app) tea.Cmd
-	Hint string // short form for the bottom line; without one it is not shown there
-	Held bool   // it repeats while its key is held; other actions do not
+	Why   func(*app) string
+	Run   func(*app) tea.Cmd
+	Hint  string // short form for the bottom line; without one it is not shown there
+	First bool   // it stands there before the others
+	Held  bool   // it repeats while its key is held; other actions do not
 }
 
 // key is the name of the first key of the action, "" without one.
@@ -149,7 +150,7 @@ type hint struct {
 
 func (c *action) hintWidth() int { return theme.Width(c.key()) + theme.Width(c.Hint) + 3 }
 
-// hints returns the available actions of a pane, as many as fit into room cells: first those that
+// hints returns the available actions of a pane, as many as fit into room cells: first those that go first or
 // have taken their key from another, and last the help.
 func (t table) hints(p theme.Pane, room int) []hint {
 	var hints []hint
@@ -166,9 +167,9 @@ func (t table) hints(p theme.Pane, room int) []hint {
 	if helped {
 		left -= help.hintWidth()
 	}
-	for _, taken := range []bool{true, false} {
+	for _, first := range []bool{true, false} {
 		for _, c := range t.actions {
-			if c.Hint != "" && c != help && c.key() != "" && c.Where.has(p) && t.shares(c, p) == taken && t.works(c, p) {
+			if c.Hint != "" && c != help && c.key() != "" && c.Where.has(p) && (c.First || t.shares(c, p)) == first && t.works(c, p) {
 				add(c, left)
 			}
 		}

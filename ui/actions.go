@@ -21,6 +21,7 @@ import (
 var viewTitles = [...]string{
 	render.Rich: "View: rich", render.Text: "View: text", render.HTML: "View: HTML source",
 	render.Headers: "View: headers", render.Raw: "View: raw message", render.Checks: "View: checks",
+	render.Web: "View: as a browser paints it",
 }
 
 // actions are everything that the keys do, in the order of the help. A row has the keys of an action, why it
@@ -128,7 +129,17 @@ func actions(commands []config.Command) []*action {
 			Where: anywhere, Why: (*app).needOpen, Run: just(func(a *app) { a.reader.ShowView(render.View(v)) }),
 		})
 	}
+	painted := func(a *app) string {
+		if a.reader.View != render.Web {
+			return "Only what a browser paints has that: " + a.table.keyFor("view-web") + " shows it"
+		}
+		return ""
+	}
 	return slices.Concat(table, []*action{
+		{ID: "phone", Title: "Paint it for a phone, or a desktop", Hint: "375/640 px", First: true, Group: ofMessage, Keys: []string{"w"}, Where: anywhere, Why: painted,
+			Run: just(func(a *app) { a.reader.Look.Phone = !a.reader.Look.Phone })},
+		{ID: "dark", Title: "Paint it in dark colours, or light ones", Hint: "dark/light", First: true, Group: ofMessage, Keys: []string{"W"}, Where: anywhere, Why: painted,
+			Run: just(func(a *app) { a.reader.Look.Dark = !a.reader.Look.Dark })},
 		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: ofMessage, Keys: []string{"f"}, Where: anywhere, Why: (*app).needOpen,
 			Run: (*app).labelLinks},
 		{ID: "save-message", Title: "Save the message", Group: ofMessage, Keys: []string{"s"}, Where: anywhere, Why: (*app).needMessage,

@@ -29,6 +29,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/pelletier/go-toml/v2"
 
+	"mayfly/internal/browser"
 	"mayfly/internal/config"
 	"mayfly/internal/files"
 	"mayfly/internal/term"
@@ -63,6 +64,7 @@ type app struct {
 	inboxes  *lists.Inboxes
 	messages *lists.Messages
 	reader   *reader.Pane
+	painter  *browser.Painter
 	search   *lists.Search
 	focus    theme.Pane
 	layout   theme.Layout
@@ -92,7 +94,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	}
 	a := &app{
 		ctx: ctx, log: o.Log, host: h, settings: newSettings(o.Config.UI, o.ThemePath), now: time.Now(), reader: &reader.Pane{},
-		follow: o.Config.UI.Follow, autocopy: o.Config.UI.Autocopy,
+		painter: &browser.Painter{Command: o.Config.Browser.Command}, follow: o.Config.UI.Follow, autocopy: o.Config.UI.Autocopy,
 	}
 	a.reset()
 	a.connection = session.NewConnection(ctx, o.Services, o.Log, a.now)
@@ -111,6 +113,8 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 // close ends every session, saves the settings and removes the copies.
 func (a *app) close() error {
 	a.connection.Close()
+	a.reader.Close() // ends the browser that paints
+	a.painter.Wait()
 	return errors.Join(a.settings.save(), a.host.Copies.Remove())
 }
 
@@ -132,7 +136,7 @@ func (a *app) busy() bool { return len(a.dialogs) > 0 || a.pane().Typing() }
 
 // fit lays out the screen for the current state and requests what it still lacks.
 func (a *app) fit() tea.Cmd {
-	cmds := []tea.Cmd{a.showSelected(), a.reader.TidyImages(), a.reader.Layout(), a.tick()}
+	cmds := []tea.Cmd{a.showSelected(), a.reader.TidyImages(), a.reader.Layout(), a.reader.Overlay(len(a.dialogs) > 0 || a.layout.TooSmall), a.tick()}
 	for _, d := range a.dialogs {
 		d.Fit(a.width, a.height)
 	}
@@ -205,7 +209,7 @@ func (a *app) applyTheme() {
 	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
 	key := a.table.keyFor
-	a.reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
+	a.reader.SetLook(th, a.terminal.ImageMode(), a.terminal.PictureMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
 }
 
 // nextTheme switches to the next theme, and keeps it for the next run.

@@ -242,16 +242,16 @@ func TestTheMouse(t *testing.T) {
 
 func TestKeysOfOnesOwn(t *testing.T) {
 	set := with(ada)
-	set.config = "[keys]\ncopy-address = \"W\"\n"
+	set.config = "[keys]\ncopy-address = \"B\"\n"
 	play(t, set, func(h *harness) {
 		h.press("y")
 		if len(h.copied) != 0 {
 			t.Error("y still copies")
 		}
-		h.see("W copy address")
-		h.press("W")
+		h.see("B copy address")
+		h.press("B")
 		if len(h.copied) != 1 {
-			t.Error("W does not copy")
+			t.Error("B does not copy")
 		}
 	})
 }

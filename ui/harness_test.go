@@ -20,6 +20,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/browser"
 	"mayfly/internal/config"
 	"mayfly/internal/registry"
 	"mayfly/internal/term"
@@ -143,7 +144,7 @@ func (h *harness) machine(dir string) *host.Host {
 				return h.opener()
 			}}, h.noOpener
 		},
-		Copies: &host.Copies{}, Downloads: filepath.Join(dir, "downloads"),
+		Copies: &host.Copies{}, Painter: browser.Painter{Command: "no-browser-in-tests"}, Downloads: filepath.Join(dir, "downloads"),
 	}
 }
 

@@ -14,6 +14,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = msg.Width, msg.Height
+		a.reader.Redraw() // this comes after another program had the terminal, too
 	case tea.KeyPressMsg:
 		return a.onKey(msg)
 	case tea.PasteMsg:
@@ -35,6 +36,10 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		return a.onBurstOver()
 	case reader.LayoutDone:
 		return a.reader.Take(msg)
+	case reader.PaintingDone:
+		a.reader.OnPainted(msg)
+	case reader.DrawOver:
+		return a.reader.OnDraw(msg)
 	case session.Answer:
 		return a.onAnswer(msg)
 	case session.Connected:

@@ -38,6 +38,7 @@ func (a *app) requests() tea.Cmd {
 		a.reader.AwaitRaw(a.now)
 		cmds = append(cmds, s.FetchRaw(a.reader.Message.Key, a.reader.Opened), redrawIn(reader.OpeningDelay))
 	}
+	cmds = append(cmds, a.reader.Paint(a.ctx, a.painter, s.Client))
 	if a.search.NeedsTexts() && slices.Contains(a.dialogs, a.search.Dialog) {
 		cmds = append(cmds, s.ReadTexts(a.store.NextTexts(), &a.store.Opened))
 	}
@@ -302,6 +303,7 @@ func (a *app) refresh() tea.Cmd {
 		a.reader.Close() // to be opened anew
 		return nil
 	}
+	a.reader.Repaint()
 	id := ""
 	if i := a.inboxes.Inbox(); i != nil && !i.Gone(a.now) { // one that is gone is not followed
 		id = i.ID

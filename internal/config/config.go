@@ -39,6 +39,7 @@ type Config struct {
 	Local    Local
 	Relay    Relay
 	UI       UI
+	Browser  Browser
 	Checks   Checks
 	// Keys are the keys of actions, by the name of the action; one that is not here keeps its usual
 	// keys, one with an empty list has none.
@@ -78,6 +79,11 @@ type UI struct {
 	Follow      bool   `toml:"follow"`       // open messages as they arrive
 	Autocopy    bool   `toml:"autocopy"`     // copy new codes as they arrive
 	DownloadDir string `toml:"download_dir"` // where messages and attachments are saved; "" for the usual folder
+}
+
+// Browser is the table [browser].
+type Browser struct {
+	Command string `toml:"command"` // paints messages; "" for the browser that is installed
 }
 
 // Checks is the table [checks].

@@ -84,17 +84,17 @@ func TestProblems(t *testing.T) {
 			`config.toml:5: "a" is not a setting of [relay]; there are host, tls, user, password_file, from, allow`,
 		}},
 		{"unknown settings", "colour = 1\nprofil = 'a'\nmouse = true\n[ui]\nprofile = 'a'\ncolour = {a = 1, b = 2}\n[profiles.a]\nbase_rul = ''\n", []string{
-			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [relay], [ui], [checks], [keys], [commands]`,
-			`config.toml:2: "profil" is not a setting; there are profile, [profiles], [local], [relay], [ui], [checks], [keys], [commands]`,
+			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [relay], [ui], [browser], [checks], [keys], [commands]`,
+			`config.toml:2: "profil" is not a setting; there are profile, [profiles], [local], [relay], [ui], [browser], [checks], [keys], [commands]`,
 			`config.toml:3: "mouse" is not a setting; it belongs under [ui]`,
 			`config.toml:5: "profile" is not a setting of [ui]; it belongs above the first table`,
 			`config.toml:6: "colour" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
 			`config.toml:8: "base_rul" is not a setting of [profiles.a]; there are base_url, insecure`,
 		}},
 		{"unknown tables", "[uii]\nmouse = true\n[ui.colours]\na = 1\n[\"\\u001b[m\"]\n", []string{
-			`config.toml:1: "uii" is not a setting; there are profile, [profiles], [local], [relay], [ui], [checks], [keys], [commands]`,
+			`config.toml:1: "uii" is not a setting; there are profile, [profiles], [local], [relay], [ui], [browser], [checks], [keys], [commands]`,
 			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
-			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [relay], [ui], [checks], [keys], [commands]`,
+			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [relay], [ui], [browser], [checks], [keys], [commands]`,
 		}},
 		{"tables and settings mistaken", "ui = 5\n[profile]\nname = 'a'\n[[ui]]\nmouse = true\n[profiles]\na = 'https://a.example'\n", []string{
 			"config.toml:1: ui is a table, which begins with [ui]",
@@ -221,6 +221,8 @@ mouse = false
 follow = true
 autocopy = true
 download_dir = "~/mail"
+[browser]
+command = "chromium"
 [checks]
 ignore = ["link-private", "image-alt"]
 [keys]
@@ -235,9 +237,10 @@ var set = Config{
 	Local:    Local{SMTP: "127.0.0.1:2600", HTTP: "[::1]:8600", Keep: true},
 	Relay: Relay{Host: "mail.example.com:587", TLS: "tls", User: "mayfly", PasswordFile: "~/relay-password", From: "mayfly@example.com",
 		Allow: []string{"qa@example.com", "*@example.org"}},
-	UI:     UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
-	Checks: Checks{Ignore: []string{"link-private", "image-alt"}},
-	Keys:   map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
+	UI:      UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
+	Browser: Browser{Command: "chromium"},
+	Checks:  Checks{Ignore: []string{"link-private", "image-alt"}},
+	Keys:    map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
 }
 
 func TestCommands(t *testing.T) {

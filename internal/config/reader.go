@@ -19,6 +19,7 @@ type document struct {
 	Local    Local              `toml:"local"`
 	Relay    Relay              `toml:"relay"`
 	UI       UI                 `toml:"ui"`
+	Browser  Browser            `toml:"browser"`
 	Checks   Checks             `toml:"checks"`
 	Keys     map[string]keyList `toml:"keys"`
 	Commands map[string]string  `toml:"commands"`

@@ -42,6 +42,7 @@ func settings() []setting {
 		{"ui.follow", "true or false"},
 		{"ui.autocopy", "true or false"},
 		{"ui.download_dir", `a folder in quotes, such as "~/mail"`},
+		{"browser.command", `a program in quotes, such as "chromium"`},
 		{"checks.ignore", `a list of the IDs of checks in quotes, such as ["link-private"]`},
 		{"keys.*", `a key in quotes, such as "c", "ctrl+y" or "f2", or a list of keys`},
 		{"commands.*", `a shell command in quotes, such as "wc -l"`},
@@ -105,7 +106,7 @@ func (r *reader) config(usualKeys map[string][]string) Config {
 		}
 		return unknown
 	})
-	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Checks: d.Checks, Keys: map[string][]string{}}
+	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Browser: d.Browser, Checks: d.Checks, Keys: map[string][]string{}}
 	if usualKeys != nil {
 		for action, keys := range d.Keys {
 			r.bind(c.Keys, usualKeys, action, keys)

@@ -81,9 +81,10 @@ type Capabilities struct {
 	Env        Env
 	Profile    colorprofile.Profile
 	Background Background
-	Blurred    bool   // the terminal has lost the focus
-	Graphemes  bool   // it counts cells by grapheme cluster (mode 2027)
-	Version    string // its name and version (XTVERSION), where it was asked and answered
+	Blurred    bool       // the terminal has lost the focus
+	Graphemes  bool       // it counts cells by grapheme cluster (mode 2027)
+	Version    string     // its name and version (XTVERSION), where it was asked and answered
+	Cell       image.Size // px of a cell, where it was asked and answered
 }
 
 // Change is what a message changed.
@@ -106,8 +107,11 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 		if c.Background == UnknownBackground {
 			c.Background = c.Env.background()
 		}
-		if image.Detect(c.Env.Getenv) == image.Kitty {
+		switch image.Detect(c.Env.Getenv) {
+		case image.Kitty:
 			cmd = tea.RequestTerminalVersion
+		case image.ITerm2, image.Sixel:
+			cmd = tea.Raw(ansi.WindowOp(ansi.RequestCellSizeWinOp))
 		}
 	case tea.ColorProfileMsg:
 		c.Profile = msg.Profile
@@ -121,6 +125,8 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 		if msg.Mode == ansi.ModeUnicodeCore {
 			c.Graphemes = !msg.Value.IsNotRecognized() && !msg.Value.IsPermanentlyReset()
 		}
+	case uv.CellSizeEvent:
+		c.Cell = image.Size{Width: msg.Width, Height: msg.Height}
 	case tea.TerminalVersionMsg:
 		c.Version = msg.Name
 	}
@@ -129,7 +135,7 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 		return Colors, cmd
 	case c.Blurred != before.Blurred:
 		return Focus, cmd
-	case c.Version != before.Version || c.Graphemes != before.Graphemes:
+	case c.PictureMode() != before.PictureMode() || c.Graphemes != before.Graphemes:
 		return Images, cmd
 	}
 	return Unchanged, cmd
@@ -148,4 +154,14 @@ func (c *Capabilities) ImageMode() image.Mode {
 		return image.Mode{Protocol: image.KittyCells, Cell: kittyCell}
 	}
 	return image.Mode{Protocol: image.Blocks}
+}
+
+// PictureMode returns how such a screen shows a picture that fills a part of it: also by iTerm2's images and by
+// sixels, which are drawn over that part again after each change.
+func (c *Capabilities) PictureMode() image.Mode {
+	m := c.ImageMode()
+	if p := image.Detect(c.Env.Getenv); m.Protocol == image.Blocks && (p == image.ITerm2 || p == image.Sixel) {
+		return image.Mode{Protocol: p, Cell: c.Cell}
+	}
+	return m
 }

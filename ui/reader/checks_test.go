@@ -145,7 +145,7 @@ func TestTheSource(t *testing.T) {
   4 <p>3</p>
 
 
-  rich  text  html  headers  raw  checks 2
+  rich  text  html  headers  raw  checks 2  web
 `)
 	s.send(uitest.Search)
 	s.press("4", "enter")

@@ -54,11 +54,13 @@ func (p *Pane) body(n int, now time.Time) string {
 	opening := time.Time{}
 	switch {
 	case p.Err != nil:
-		return p.trouble(n)
+		return p.trouble(n, p.Err)
 	case p.Opened == nil:
 		opening = p.since
 	case p.View == render.Raw && !p.rawSince.IsZero():
 		opening = p.rawSince
+	case p.View == render.Web && (p.laidOut.view != render.Web || p.laidOut.painted != p.done[p.Look]):
+		return p.unpainted(n)
 	case n < len(p.lines):
 		return p.lineNumber(n) + p.search.Mark(p.theme, n, p.lines[n].Styled)
 	}
@@ -106,9 +108,9 @@ func (p *Pane) lineNumber(n int) string {
 	return style.On(fmt.Sprintf("%*d", w-1, p.lines[n].Block)) + " "
 }
 
-// trouble is row n of the error that kept the message from opening.
-func (p *Pane) trouble(n int) string {
-	lines := append(theme.Wrap(render.Clean(p.Err.Error()), max(8, p.Rect.W-4)), "", theme.Hint(p.theme, p.hints.Retry, "try again"))
+// trouble is row n of the error that kept the message from being shown.
+func (p *Pane) trouble(n int, err error) string {
+	lines := append(theme.Wrap(render.Clean(err.Error()), max(8, p.Rect.W-4)), "", theme.Hint(p.theme, p.hints.Retry, "try again"))
 	switch {
 	case n >= len(lines):
 		return ""
@@ -233,6 +235,12 @@ func (p *Pane) shortHead(w int) []string {
 // notices say how the view departs from the message.
 func (p *Pane) notices(w int) []string {
 	var rows []string
+	if p.View == render.Web {
+		if p.pictureMode.Protocol == image.Blocks {
+			rows = append(rows, p.theme.Dim.On(theme.Cut("In half blocks: kitty, iTerm2 or sixel show letters", w)))
+		}
+		return rows
+	}
 	for _, n := range p.summary.notices {
 		rows = append(rows, p.theme.Dim.On(theme.Cut(p.theme.StableWidth(n), w)))
 	}

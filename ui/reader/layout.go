@@ -27,6 +27,7 @@ type layoutKey struct {
 	view       render.View
 	raw        bool
 	options    render.Options
+	painted    *painted // for the web view
 }
 
 // LayoutDone is the result of a layout in the background.
@@ -50,6 +51,8 @@ func (p *Pane) key() layoutKey {
 		k.options.Width = min(k.options.Width, maxTextWidth)
 	case render.HTML:
 		k.options.Width = max(1, k.options.Width-p.gutter())
+	case render.Web:
+		k.options.Images, k.painted = p.pictureMode, p.done[p.Look]
 	}
 	if p.Opened != nil {
 		k.raw = p.Opened.Raw != nil
@@ -78,14 +81,19 @@ func (p *Pane) Layout() tea.Cmd {
 	}
 	k, m := p.key(), p.Opened.Mail()
 	small := len(p.Opened.Text)+len(p.Opened.HTML)+len(p.Opened.Raw) <= bigBody && k.options.Images.Protocol == image.Off
+	lay := func() []render.Line { return m.Lines(k.view, k.options) }
+	if k.view == render.Web {
+		lay, small = p.layOutPainting(k), false
+	}
 	switch ready := p.ready; {
+	case lay == nil:
 	case p.laidOut == k:
 		p.findPending()
 	case small, ready.generation == k.generation && ready.view == k.view && ready.options == k.options:
-		return p.put(LayoutDone{k, m.Lines(k.view, k.options)})
+		return p.put(LayoutDone{k, lay()})
 	case p.laying != k:
 		p.laying = k
-		return func() tea.Msg { return LayoutDone{k, m.Lines(k.view, k.options)} }
+		return func() tea.Msg { return LayoutDone{k, lay()} }
 	}
 	return nil
 }
@@ -184,7 +192,7 @@ func (p *Pane) TidyImages() tea.Cmd {
 		old.ForgetImages()
 	}
 	p.images.of = shown
-	if shown != nil {
+	if shown != nil || p.View == render.Web {
 		return nil
 	}
 	return p.images.release(nil)

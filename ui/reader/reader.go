@@ -1,7 +1,7 @@
 // Package reader is the pane that shows one message.
 //
 // reader.go holds its state, layout.go lays out the lines of a view and keeps the place in them, draw.go draws
-// them, and checks.go says what can be done: with a check, a link, a search.
+// them, picture.go shows what a browser paints, and checks.go says what can be done: with a check, a link, a search.
 package reader
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/internal/browser"
 	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/render"
@@ -21,8 +22,8 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Views are the names of the views, in the order of [render.View] and of the keys 1 to 6.
-var Views = [...]string{"rich", "text", "html", "headers", "raw", "checks"}
+// Views are the names of the views, in the order of [render.View] and of the keys 1 to 7.
+var Views = [...]string{"rich", "text", "html", "headers", "raw", "checks", "web"}
 
 // Pane shows one message.
 type Pane struct {
@@ -31,7 +32,8 @@ type Pane struct {
 	summary summary          // of Opened
 	Err     error            // why the message could not be opened
 	View    render.View
-	Ended   bool // the inbox is gone; the message stays until the user leaves it
+	Look    browser.Look // of the web view, for this message and the next
+	Ended   bool         // the inbox is gone; the message stays until the user leaves it
 	Rect    theme.Rect
 
 	// Generation counts openings: a result for an earlier one is stale.
@@ -53,6 +55,7 @@ type Pane struct {
 	search  dialog.Search
 	pending []string // to be searched for as soon as there are lines: the first that occurs
 	images  images
+	painting
 
 	left       [len(Views)]position // where each view was left
 	check      int                  // the selected one
@@ -64,16 +67,19 @@ type Pane struct {
 
 // look is how the pane appears, whatever it shows.
 type look struct {
-	theme     *theme.Theme
-	imageMode image.Mode
-	hints     Hints
+	theme       *theme.Theme
+	imageMode   image.Mode // of images between lines
+	pictureMode image.Mode // of a picture that fills the pane
+	hints       Hints
 }
 
 // Hints are the keys that the pane names.
 type Hints struct{ Retry, Images, Hidden string }
 
-// SetLook sets the theme, the image mode of the terminal, and the keys to mention.
-func (p *Pane) SetLook(th *theme.Theme, m image.Mode, h Hints) { p.look = look{th, m, h} }
+// SetLook sets the theme, how the terminal shows images and pictures, and the keys to mention.
+func (p *Pane) SetLook(th *theme.Theme, images, pictures image.Mode, h Hints) {
+	p.look = look{th, images, pictures, h}
+}
 
 // Reads reports whether the message with the given key is open or on its way.
 func (p *Pane) Reads(key string) bool { return p.Message != nil && p.Message.Key == key }
@@ -86,7 +92,11 @@ func (p *Pane) Open(m *store.Message, email string, now time.Time) {
 
 // Close closes the message.
 func (p *Pane) Close() {
-	*p = Pane{Rect: p.Rect, look: p.look, Generation: p.Generation + 1, images: p.images}
+	if p.stop != nil {
+		p.stop()
+	}
+	*p = Pane{Rect: p.Rect, look: p.look, Generation: p.Generation + 1, images: p.images,
+		Look: p.Look, painting: painting{done: map[browser.Look]*painted{}, drawn: p.drawn}}
 }
 
 // Show shows a message that has been fetched.

@@ -51,7 +51,7 @@ func TestAMessage(t *testing.T) {
 
 
 
-  rich  text  html  headers  raw  checks 2
+  rich  text  html  headers  raw  checks 2  web
 `)
 }
 
@@ -60,7 +60,7 @@ func TestTheHeadAtSmallSizes(t *testing.T) {
 		w, h int
 		want string
 	}{
-		{40, 13, " Confirm your e-mail address\n\n  Acme · 12:00:00\n\n  Welcome, Ada\n  ━━━━━━━━━━━━\n  Follow this link¹, or ask².\n\n  Remote\n\n\n\n  rich  view 1 of 6"},
+		{40, 13, " Confirm your e-mail address\n\n  Acme · 12:00:00\n\n  Welcome, Ada\n  ━━━━━━━━━━━━\n  Follow this link¹, or ask².\n\n  Remote\n\n\n\n  rich  view 1 of 7"},
 		{24, 8, " Confirm your e-mail …\n  Acme · 12:00:00\n\n  Welcome, Ada\n  ━━━━━━━━━━━━\n  Follow this link¹,\n\n  rich   ↓ 3"},
 		{20, 4, " Confirm your e-m…\n  Acme · 12:00:00\n\n  Welcome, Ada"},
 	} {
@@ -224,7 +224,7 @@ func TestTheNamesOfTheViews(t *testing.T) {
 		}
 	}
 	s.fit(30, 20)
-	for _, want := range []string{"text", "html", "headers", "raw", "checks", "rich"} {
+	for _, want := range []string{"text", "html", "headers", "raw", "checks", "web", "rich"} {
 		s.send(click(5, 19))
 		if s.draw().See(want); Views[s.View] != want {
 			t.Errorf("a click shows %s, want %s", Views[s.View], want)

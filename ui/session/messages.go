@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/dustin/go-humanize/english"
 
 	"mayfly/api"
+	"mayfly/internal/browser"
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/host"
@@ -250,9 +250,6 @@ func (s *Session) ReadAttachment(m *message.Message, file int, prepare func(cont
 	})
 }
 
-// maxImages bounds the inline images fetched for a safe copy.
-const maxImages = 20
-
 // OpenCopy opens a safe copy of a message in the browser. Opened is what was read of it, nil for nothing.
 func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *host.Copies, open func(path string) tea.Cmd) Request {
 	inboxID, summary := m.InboxID, m.Summary
@@ -264,29 +261,12 @@ func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *ho
 		if err != nil {
 			return host.Done{Err: err}
 		}
-		path, err := copies.Write(host.SafeCopy{
-			Subject: m.Subject, From: m.From.Addr, To: m.Recipients(), Text: m.Text, HTML: m.HTML, Images: s.images(ctx, m),
-		})
+		path, err := copies.Write(browser.SafeCopy(ctx, s.Client, m))
 		if err != nil {
 			return host.Done{Err: err}
 		}
 		return open(path)()
 	})
-}
-
-// images fetches the images that the HTML of a message refers to by content ID. One that cannot be
-// fetched is left out, and the copy shows its alternative text.
-func (s *Session) images(ctx context.Context, m *message.Message) []host.InlineImage {
-	var out []host.InlineImage
-	for i, at := range m.Attachments {
-		if at.ContentID == "" || !strings.HasPrefix(at.ContentType, "image/") || len(out) == maxImages {
-			continue
-		}
-		if content, err := m.AttachmentContent(ctx, s.Client, i); err == nil {
-			out = append(out, host.InlineImage{ContentID: at.ContentID, Type: at.ContentType, Content: content})
-		}
-	}
-	return out
 }
 
 // textsTime is how long bodies are read before those read so far are handed over.

@@ -1,12 +1,9 @@
-package host
+package browser
 
 import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"errors"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,10 +13,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/emersion/go-smtp"
-
-	"mayfly/internal/mail"
 )
 
 // pixel is a PNG of one pixel.
@@ -42,12 +35,12 @@ const hostile = `<!doctype html><html><head>
 <a href="http://TARGET/link" ping="http://TARGET/ping">A link</a><a href="javascript:fetch('http://TARGET/js')">Script</a>
 <math><mtext><style><img src=x onerror="fetch('http://TARGET/mxss')"></style></mtext></math></body></html>`
 
-func testMail(target string) SafeCopy {
+func testMail(target string) Page {
 	logo, err := base64.StdEncoding.DecodeString(pixel)
 	if err != nil {
 		panic(err)
 	}
-	return SafeCopy{
+	return Page{
 		Subject: `Hello <script>alert(1)</script>`, From: "a@b.example", To: "ada@mayfly.test",
 		HTML:   strings.ReplaceAll(hostile, "TARGET", target),
 		Images: []InlineImage{{ContentID: "logo", Type: "image/png", Content: logo}},
@@ -55,7 +48,7 @@ func testMail(target string) SafeCopy {
 }
 
 func TestWhatIsKept(t *testing.T) {
-	page := safePage(testMail("tracker.example"))
+	page := SafeCopy(testMail("tracker.example"))
 	for _, want := range []string{"Content-Security-Policy", "Hello &lt;script&gt;", "data:image/png;base64," + pixel, `href="http://tracker.example/link"`, "noreferrer", "color: red"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the copy lacks %q", want)
@@ -75,36 +68,15 @@ func TestImagesAreFoundByAnyContentID(t *testing.T) {
 	} {
 		m.Images[0].ContentID = c.id
 		m.HTML = `<img src="` + c.src + `" alt="it">`
-		if page := safePage(m); !strings.Contains(page, `<img src="data:image/png;base64,`+pixel+`" alt="it">`) {
+		if page := SafeCopy(m); !strings.Contains(page, `<img src="data:image/png;base64,`+pixel+`" alt="it">`) {
 			t.Errorf("%s: the copy is\n%s", c.src, page)
 		}
 	}
 }
 
 func TestTextIsText(t *testing.T) {
-	if page := safePage(SafeCopy{Text: "1 < 2 & <script>"}); !strings.Contains(page, "<pre>1 &lt; 2 &amp; &lt;script&gt;</pre>") {
+	if page := SafeCopy(Page{Text: "1 < 2 & <script>"}); !strings.Contains(page, "<pre>1 &lt; 2 &amp; &lt;script&gt;</pre>") {
 		t.Errorf("the copy is\n%s", page)
-	}
-}
-
-func TestACopyIsPrivateAndGoesAway(t *testing.T) {
-	var c Copies
-	path, err := c.Write(testMail("tracker.example"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
-	}
-	if err := c.Remove(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
-		t.Error("the copy is still there")
-	}
-	if err := c.Remove(); err != nil {
-		t.Errorf("removing nothing: %v", err)
 	}
 }
 
@@ -131,10 +103,8 @@ func TestNotOneRequestLeaves(t *testing.T) {
 		return all
 	}
 
-	var c Copies
-	defer c.Remove()
-	path, err := c.Write(testMail(target))
-	if err != nil {
+	path := filepath.Join(t.TempDir(), "copy.html")
+	if err := os.WriteFile(path, []byte(SafeCopy(testMail(target))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	dom := browse(t, browser, path)
@@ -178,74 +148,4 @@ func browse(t *testing.T, browser, path string) string {
 		t.Fatalf("%s: %v\n%s", browser, err, errs.String())
 	}
 	return out.String()
-}
-
-func TestEverySampleIsAMail(t *testing.T) {
-	for n := range senders {
-		raw, err := sample(n, "ada@mayfly.test", time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := mail.Parse(raw)
-		if m.From.Name != senders[n].name || m.Subject == "" || m.Text == "" && m.HTML == "" {
-			t.Errorf("sample %d: from %v, subject %q", n, m.From, m.Subject)
-		}
-		if len(m.Defects) > 0 {
-			t.Errorf("sample %d: %q", n, m.Defects)
-		}
-		if strings.Contains(strings.ReplaceAll(string(raw), "\r\n", ""), "\n") {
-			t.Errorf("sample %d has lines that do not end in CRLF", n)
-		}
-	}
-}
-
-// box is an SMTP server for one mail.
-type box struct {
-	to   string
-	data []byte
-}
-
-func (b *box) NewSession(*smtp.Conn) (smtp.Session, error) { return b, nil }
-func (b *box) Reset()                                      {}
-func (b *box) Logout() error                               { return nil }
-func (b *box) Mail(string, *smtp.MailOptions) error        { return nil }
-func (b *box) Rcpt(to string, _ *smtp.RcptOptions) error   { b.to = to; return nil }
-func (b *box) Data(r io.Reader) (err error)                { b.data, err = io.ReadAll(r); return err }
-
-func TestSend(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &box{}
-	server := smtp.NewServer(b)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	sender, err := SendSample(t.Context(), listener.Addr().String(), "ada@mayfly.test", 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
-	<-served
-	if sender != senders[1].name || b.to != "ada@mayfly.test" || !strings.Contains(string(b.data), "Subject: ") {
-		t.Errorf("sent by %q to %q: %q", sender, b.to, b.data)
-	}
-	if _, err := SendSample(t.Context(), listener.Addr().String(), "ada@mayfly.test", 0); err == nil {
-		t.Error("sent to a server that is gone")
-	}
-}
-
-func TestSendGivesUp(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // it never says hello
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := SendSample(ctx, listener.Addr().String(), "ada@mayfly.test", 0); err == nil || errors.Is(err, io.EOF) {
-		t.Errorf("the error is %v", err)
-	}
 }

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/internal/browser"
+	"mayfly/internal/message"
+	"mayfly/render"
+)
+
+// screenshotFlags are the flags of the commands that have a browser paint messages.
+type screenshotFlags struct {
+	picture string // the file; "" for none
+	look    browser.Look
+}
+
+func (f *screenshotFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.picture, "screenshot", "", "write a picture of the message, as an installed browser paints it, to this `file` (PNG), and print its name")
+	flags.BoolVar(&f.look.Phone, "phone", false, "with --screenshot: 375 px wide, as on a phone, instead of 640")
+	flags.BoolVar(&f.look.Dark, "dark", false, "with --screenshot: for a reader who prefers dark colours")
+	cmd.MarkFlagsMutuallyExclusive("screenshot", "json")
+}
+
+// take writes the picture of a message, and prints its name. Number n of several gets it in the name of its file; 0 is the only one.
+func (f *screenshotFlags) take(ctx context.Context, a *app, c *api.Client, m *message.Message, n int) error {
+	file, ext := f.picture, filepath.Ext(f.picture)
+	if n > 0 {
+		file = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), n, ext)
+	}
+	picture, err := writePicture(ctx, a.painter(), c, m, f.look, file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.ID, err)
+	}
+	if picture.Cut {
+		fmt.Fprintf(a.env.Stderr, "mayfly: %s has the first %d px: the message is taller\n", render.Clean(file), picture.Rect.Dy())
+	}
+	_, err = fmt.Fprintln(a.env.Stdout, file)
+	return err
+}
+
+// painter paints messages with the browser that config.toml names, or that is installed.
+func (a *app) painter() *browser.Painter {
+	return &browser.Painter{Command: a.config().Browser.Command}
+}
+
+// writePicture writes a message as a browser paints it.
+func writePicture(ctx context.Context, p *browser.Painter, c *api.Client, m *message.Message, look browser.Look, file string) (browser.Picture, error) {
+	picture, err := p.Paint(ctx, c, m, look)
+	if err != nil {
+		return picture, err
+	}
+	out, err := os.Create(file)
+	if err == nil {
+		err = cmp.Or(png.Encode(out, picture), out.Close())
+	}
+	if err != nil {
+		return picture, fmt.Errorf("writing the picture: %w", err)
+	}
+	return picture, nil
+}

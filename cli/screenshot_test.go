@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// painting returns the environment of a machine with a browser that paints 300 px of blue, whatever it is given.
+func painting(t *testing.T) []string {
+	if runtime.GOOS == "windows" {
+		t.Skip("the browser of this test is a shell script")
+	}
+	shot := image.NewRGBA(image.Rect(0, 0, 640, 400))
+	draw.Draw(shot, shot.Bounds(), image.NewUniform(color.RGBA{255, 0, 254, 255}), image.Point{}, draw.Src) // outside of the mail
+	draw.Draw(shot, image.Rect(0, 0, 640, 300), image.White, image.Point{}, draw.Src)
+	draw.Draw(shot, image.Rect(100, 0, 200, 300), image.NewUniform(color.RGBA{0, 0, 255, 255}), image.Point{}, draw.Src)
+	var b bytes.Buffer
+	must(t, png.Encode(&b, shot))
+	dir := files(t, map[string]string{"shot.png": b.String()})
+	browser := filepath.Join(dir, "browser")
+	must(t, os.WriteFile(browser, []byte("#!/bin/sh\nfor a; do case $a in --screenshot=*) cp '"+dir+"/shot.png' \"${a#--screenshot=}\";; esac; done\n"), 0o700))
+	environ := machine(t)
+	config := filepath.Join(strings.TrimPrefix(environ[0], "XDG_CONFIG_HOME="), "mayfly")
+	must(t, os.MkdirAll(config, 0o700))
+	must(t, os.WriteFile(filepath.Join(config, "config.toml"), []byte("[browser]\ncommand = '"+browser+"'\n"), 0o600))
+	return environ
+}
+
+func TestScreenshot(t *testing.T) {
+	environ := painting(t)
+	dir := files(t, map[string]string{"a.eml": eml, "b.html": "<p>Hello</p>"})
+	a, b, out := filepath.Join(dir, "a.eml"), filepath.Join(dir, "b.html"), filepath.Join(dir, "out.png")
+	if r := run(t, environ, "", "preview", "--screenshot", out, "--phone", a); r.status != 0 || r.stdout != out+"\n" {
+		t.Errorf("one file: %+v", r)
+	}
+	file, err := os.Open(out)
+	must(t, err)
+	defer file.Close()
+	if c, err := png.DecodeConfig(file); err != nil || c.Width != 640 || c.Height != 300 {
+		t.Errorf("the picture is %v, %v", c, err)
+	}
+	if r := run(t, environ, "", "preview", "--screenshot", out, a, b); r.status != 0 || r.stdout != filepath.Join(dir, "out-1.png")+"\n"+filepath.Join(dir, "out-2.png")+"\n" {
+		t.Errorf("two files: %+v", r)
+	}
+	if r := run(t, environ, "", "preview", "--json", "--screenshot", out, a); r.status != 0 || !strings.Contains(r.stdout, `"code":"482913"`) {
+		t.Errorf("with --json: %+v", r)
+	}
+	args := []string{"preview", "--dark", a}
+	expectFailure(t, run(t, environ, "", args...), statusUsage, []string{"--screenshot FILE"}, args)
+	args = []string{"preview", "--screenshot", filepath.Join(dir, "none", "out.png"), a}
+	expectFailure(t, run(t, environ, "", args...), statusError, []string{"writing the picture"}, args)
+}
+
+func TestScreenshotWithoutABrowser(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	dir := files(t, map[string]string{"a.html": "<p>Hello</p>"})
+	args := []string{"preview", "--screenshot", filepath.Join(dir, "out.png"), filepath.Join(dir, "a.html")}
+	expectFailure(t, run(t, machine(t), "", args...), statusError, []string{"no Chrome, Chromium, Edge or Brave was found", "config.toml"}, args)
+}

@@ -1,0 +1,62 @@
+package host
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"mayfly/internal/message"
+)
+
+// Copies are the copies made by one run of the program. The zero value is ready to use.
+type Copies struct {
+	mu  sync.Mutex
+	dir string
+}
+
+// folder returns the folder of the copies, which only the user can read.
+func (c *Copies) folder() (_ string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dir == "" {
+		c.dir, err = os.MkdirTemp("", "mayfly-copy-") // mode 0700
+	}
+	if err != nil {
+		return "", fmt.Errorf("making a folder for copies: %w", err)
+	}
+	return c.dir, nil
+}
+
+// Attachment writes an attachment of a message and returns its path.
+func (c *Copies) Attachment(m *message.Message, i int, content []byte) (path string, err error) {
+	dir, err := c.folder()
+	if err != nil {
+		return "", err
+	}
+	file, err := m.SaveAttachment(dir, i, content)
+	return file.Path, err
+}
+
+// Write writes a page and returns its path.
+func (c *Copies) Write(page string) (path string, err error) {
+	dir, err := c.folder()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "mail-"+rand.Text()+".html")
+	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
+		return "", fmt.Errorf("writing a copy: %w", err)
+	}
+	return path, nil
+}
+
+// Remove removes every copy.
+func (c *Copies) Remove() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := os.RemoveAll(c.dir) // of "": nothing
+	c.dir = ""
+	return err
+}
