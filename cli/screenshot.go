@@ -28,10 +28,9 @@ func (f *screenshotFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.picture, "screenshot", "", "write a picture of the message, as an installed browser paints it, to this `file` (PNG), and print its name")
 	flags.BoolVar(&f.look.Phone, "phone", false, "with --screenshot: 375 px wide, as on a phone, instead of 640")
 	flags.BoolVar(&f.look.Dark, "dark", false, "with --screenshot: for a reader who prefers dark colours")
-	cmd.MarkFlagsMutuallyExclusive("screenshot", "json")
 }
 
-// take writes the picture of a message, and prints its name. Number n of several gets it in the name of its file; 0 is the only one.
+// take writes the picture of a message, and prints its name, which has n unless that is 0.
 func (f *screenshotFlags) take(ctx context.Context, a *app, c *api.Client, m *message.Message, n int) error {
 	file, ext := f.picture, filepath.Ext(f.picture)
 	if n > 0 {

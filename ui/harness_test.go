@@ -20,7 +20,6 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
-	"mayfly/internal/browser"
 	"mayfly/internal/config"
 	"mayfly/internal/registry"
 	"mayfly/internal/term"
@@ -115,6 +114,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 		return set.save(p, key, where)
 	}
 	cfg := config.Default()
+	cfg.Browser.Command = "no-browser-in-tests"
 	if set.config != "" {
 		cfg = config.Parse("config.toml", []byte(set.config), DefaultKeys())
 	}
@@ -144,7 +144,7 @@ func (h *harness) machine(dir string) *host.Host {
 				return h.opener()
 			}}, h.noOpener
 		},
-		Copies: &host.Copies{}, Painter: browser.Painter{Command: "no-browser-in-tests"}, Downloads: filepath.Join(dir, "downloads"),
+		Copies: &host.Copies{}, Downloads: filepath.Join(dir, "downloads"),
 	}
 }
 

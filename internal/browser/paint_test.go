@@ -1,10 +1,13 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"image"
 	"image/color"
+	"image/draw"
+	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,12 +16,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"mayfly/internal/message"
 )
 
 // needBrowser returns a painter, or skips the test where nothing paints.
 func needBrowser(t *testing.T) *Painter {
 	t.Helper()
-	p := &Painter{}
+	p := &Painter{Command: os.Getenv("CHROMIUM")}
 	if _, err := p.Browser(); err != nil {
 		t.Skip("no browser here: apt-get install chromium runs this test")
 	}
@@ -27,7 +32,7 @@ func needBrowser(t *testing.T) *Painter {
 
 func paint(t *testing.T, html string, look Look) Picture {
 	t.Helper()
-	picture, err := needBrowser(t).Paint(t.Context(), Page{HTML: html}, look)
+	picture, err := needBrowser(t).Paint(t.Context(), nil, message.File("a.html", "html", html), look)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +42,8 @@ func paint(t *testing.T, html string, look Look) Picture {
 // isColored fails unless a picture has a colour at a point.
 func isColored(t *testing.T, p Picture, x, y int, r, g, b uint8) {
 	t.Helper()
-	if got, want := p.Image.RGBAAt(x, y), (color.RGBA{r, g, b, 255}); got != want {
-		t.Errorf("at %d, %d of %v the picture is %v, want %v", x, y, p.Image.Rect, got, want)
+	if got, want := p.RGBAAt(x, y), (color.RGBA{r, g, b, 255}); got != want {
+		t.Errorf("at %d, %d of %v the picture is %v, want %v", x, y, p.Rect, got, want)
 	}
 }
 
@@ -49,44 +54,57 @@ p{margin:0;height:100px;background:#0000ff} @media(max-width:480px){p{height:200
 func TestALookIsWhatTheMailAnswers(t *testing.T) {
 	p := paint(t, answering, Look{})
 	isColored(t, p, 600, 50, 0, 0, 255)
-	if want := image.Rect(0, 0, 640, 100+margin); p.Image.Rect != want || p.Cut {
-		t.Errorf("the picture is %v, cut %v, want %v", p.Image.Rect, p.Cut, want)
+	if want := image.Rect(0, 0, 640, 100+margin); p.Rect != want || p.Cut {
+		t.Errorf("the picture is %v, cut %v, want %v", p.Rect, p.Cut, want)
 	}
 	isColored(t, p, 600, 100, 255, 255, 0)
 	p = paint(t, answering, Look{Phone: true, Dark: true})
 	isColored(t, p, 370, 190, 0, 255, 0)
-	if p.Image.Rect.Dx() != 375 {
-		t.Errorf("on a phone the picture is %v", p.Image.Rect)
+	if p.Rect.Dx() != 375 {
+		t.Errorf("on a phone the picture is %v", p.Rect)
 	}
 }
 
 func TestAMailWithoutEnd(t *testing.T) {
 	p := paint(t, `<!doctype html><body style="margin:0"><div style="height:30000px;background:#ff0000">x</div>`, Look{})
-	if h := p.Image.Rect.Dy(); !p.Cut || h != maxHeight && h != usualHeight { // a slow machine paints less
-		t.Errorf("the picture is %v, cut %v", p.Image.Rect, p.Cut)
+	if h := p.Rect.Dy(); !p.Cut || h != maxHeight && h != usualHeight { // a slow machine paints less
+		t.Errorf("the picture is %v, cut %v", p.Rect, p.Cut)
 	}
 }
 
-// TestNothingLeavesAPainting paints a mail that asks for everything: the network, scripts, files.
+// TestNothingLeavesAPainting paints a mail that asks for everything: the network, scripts, files. What it reads or runs
+// would be green.
 func TestNothingLeavesAPainting(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer server.Close()
-	secret := filepath.Join(t.TempDir(), "secret.html")
-	if err := os.WriteFile(secret, []byte(`<body style="background:#ff0000">secret`), 0o600); err != nil {
+	dir, green := t.TempDir(), color.RGBA{0, 200, 0, 255}
+	picture := image.NewRGBA(image.Rect(0, 0, 640, 100))
+	draw.Draw(picture, picture.Rect, image.NewUniform(green), image.Point{}, draw.Src)
+	var encoded bytes.Buffer
+	if err := png.Encode(&encoded, picture); err != nil {
 		t.Fatal(err)
 	}
-	mail := strings.ReplaceAll(hostile, "TARGET", strings.TrimPrefix(server.URL, "http://"))
-	mail = strings.Replace(mail, "<body", `<meta http-equiv="refresh" content="0;url=file://`+secret+`"><style>body{margin:0} #x{height:50px;background:#0000ff}</style><body`, 1)
-	mail += `<iframe src="file://` + secret + `" style="position:fixed;inset:0;width:100%;height:100%"></iframe>
-<img src="file://` + secret + `" onerror="document.body.style.background='#ff0000'"><script>document.body.style.background='#ff0000'</script><div id="x"></div>`
-	p := paint(t, mail, Look{})
-	for y := range p.Image.Rect.Dy() {
-		if p.Image.RGBAAt(639, y) == (color.RGBA{255, 0, 0, 255}) {
-			t.Fatalf("a script ran or a file was read: row %d is red", y)
+	for name, content := range map[string][]byte{"green.html": []byte(`<body style="background:#00c800">green`), "green.png": encoded.Bytes(), "green.css": []byte("body{background:#00c800!important}")} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	isColored(t, p, 600, p.Image.Rect.Dy()-margin-10, 0, 0, 255)
+	at := "file://" + dir + "/"
+	mail := strings.ReplaceAll(hostile, "TARGET", strings.TrimPrefix(server.URL, "http://"))
+	mail = strings.Replace(mail, "<body", `<meta http-equiv="refresh" content="0;url=`+at+`green.html"><link rel="stylesheet" href="`+at+`green.css">
+<style>@import url("`+at+`green.css"); body{margin:0} #x{height:50px;background:#0000ff} #y{height:50px;background:url("`+at+`green.png")}</style><body`, 1)
+	mail += `<iframe src="` + at + `green.html" style="position:fixed;inset:0;width:100%;height:100%"></iframe><iframe srcdoc="<body style='background:#00c800'>"></iframe>
+<img src="` + at + `green.png" onerror="document.body.style.background='#00c800'"><script>document.body.style.background='#00c800'</script>
+<a href="javascript:document.body.style.background='#00c800'" autofocus onfocus="this.click()">x</a><form action="` + at + `green.html"><button autofocus>x</button></form>
+<script>for(;;) document.body.append(document.createElement("p"), "grow")</script><div id="y"></div><div id="x"></div>`
+	p := paint(t, mail, Look{})
+	for i := 0; i < len(p.Pix); i += 4 {
+		if x, y := i%p.Stride/4, i/p.Stride; p.RGBAAt(x, y) == green {
+			t.Fatalf("a script ran or a file was read: at %d, %d the picture is green", x, y)
+		}
+	}
+	isColored(t, p, 600, p.Rect.Dy()-margin-10, 0, 0, 255)
 	if n := asked.Load(); n > 0 {
 		t.Errorf("%d requests were made", n)
 	}
@@ -94,7 +112,7 @@ func TestNothingLeavesAPainting(t *testing.T) {
 
 func TestNoBrowser(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := (&Painter{}).Paint(t.Context(), Page{}, Look{}); !errors.Is(err, ErrNone) {
+	if _, err := (&Painter{}).Paint(t.Context(), nil, &message.Message{}, Look{}); !errors.Is(err, ErrNone) {
 		t.Errorf("without a browser: %v", err)
 	}
 	if _, err := (&Painter{Command: "nonesuch"}).Browser(); err == nil || !strings.Contains(err.Error(), "nonesuch") {
@@ -117,7 +135,7 @@ func TestABrowserThatHangs(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	p, enough := &Painter{Command: command}, errors.New("enough")
 	failed := make(chan error, 1)
-	go func() { _, err := p.Paint(ctx, Page{Text: "Hello"}, Look{}); failed <- err }()
+	go func() { _, err := p.Paint(ctx, nil, message.File("a.txt", "txt", "Hello"), Look{}); failed <- err }()
 	for {
 		if _, err := os.Stat(started); err == nil {
 			break

@@ -13,13 +13,12 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"mayfly/internal/browser"
 	"mayfly/internal/mail"
 )
 
 func TestACopyIsPrivateAndGoesAway(t *testing.T) {
 	var c Copies
-	path, err := c.Write(browser.Page{Subject: "Hello", Text: "Hello"})
+	path, err := c.Write("Hello")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (p *Pane) body(n int, now time.Time) string {
 	case p.View == render.Raw && !p.rawSince.IsZero():
 		opening = p.rawSince
 	case p.View == render.Web && (p.laidOut.view != render.Web || p.laidOut.painted != p.done[p.Look]):
-		return p.unpainted(n)
+		return p.unpainted(n - max(p.top-len(p.head()), 0))
 	case n < len(p.lines):
 		return p.lineNumber(n) + p.search.Mark(p.theme, n, p.lines[n].Styled)
 	}

@@ -84,7 +84,7 @@ func (k layoutKey) picture() image.Picture {
 	return image.NewPicture(k.painted.RGBA, k.options.Width, k.options.Images)
 }
 
-// unpainted is row n of a web view that is not laid out.
+// unpainted is row n on the screen of a web view that is not laid out.
 func (p *Pane) unpainted(n int) string {
 	switch d := p.done[p.Look]; {
 	case d != nil && d.err != nil:

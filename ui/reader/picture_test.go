@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"image"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,40 +16,39 @@ import (
 	"mayfly/ui/uitest"
 )
 
-// painted is the pane on a message in the browser's view, on a terminal with an ability.
-func painted(t *testing.T, p rimage.Protocol) *scene {
+// webView is the pane on a message in the browser's view, on a terminal with an ability, with a picture of 60 rows.
+func webView(t *testing.T, p rimage.Protocol) *scene {
 	s := open(t, 84, 24, welcome)
-	images := rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 8, Height: 16}}
+	pictures := rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 8, Height: 16}}
+	images := pictures
 	if p.Placed() {
 		images = rimage.Mode{Protocol: rimage.Blocks}
 	}
-	s.SetLook(uitest.Theme(t), images, rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 8, Height: 16}}, Hints{Retry: "r"})
+	s.SetLook(uitest.Theme(t), images, pictures, Hints{Retry: "r"})
 	s.do("view-web")
-	look, ok := s.WantsPainting()
-	if !ok || look != (browser.Look{}) {
-		t.Fatalf("it is to be painted: %v, as %v", ok, look)
-	}
-	s.AwaitPainting(start, func() {})
-	if _, ok := s.WantsPainting(); ok {
-		t.Error("it is to be painted twice")
-	}
-	s.paint(look, 640, 16*60)
+	s.begin()
+	s.end(640, 16*60, nil)
 	return s
 }
 
-// paint shows a picture of a size.
-func (s *scene) paint(look browser.Look, width, height int) {
-	s.ShowPainting(s.Generation, look, browser.Picture{Image: image.NewRGBA(image.Rect(0, 0, width, height))}, nil)
+var nobody = &browser.Painter{Command: "no-browser-in-tests"}
+
+// begin has the message painted, and reports whether that was wanted.
+func (s *scene) begin() bool { return s.Paint(s.t.Context(), nobody, nil) != nil }
+
+// end ends what is being painted with a picture of a size, or an error.
+func (s *scene) end(width, height int, err error) {
+	picture := browser.Picture{RGBA: image.NewRGBA(image.Rect(0, 0, width, height)), Cut: height > 10_000}
+	s.OnPainted(PaintingDone{s.Generation, s.Look, &painted{picture, err}})
 	s.layout()
 }
 
 func TestAPictureIsAsTallAsTheMail(t *testing.T) {
 	for p, cell := range map[rimage.Protocol]string{rimage.Blocks: "▀", rimage.KittyCells: "\U0010eeee"} {
-		s := painted(t, p)
+		s := webView(t, p)
 		shown := func() int { return strings.Count(strings.Join(s.Draw(true, start), ""), cell) }
-		rows := len(s.lines)
-		if rows != 60 || shown() == 0 && p != rimage.Blocks { // half blocks of a picture without a colour are spaces
-			t.Errorf("%v: %d lines, %d cells", p, rows, shown())
+		if len(s.lines) != 60 || shown() == 0 && p != rimage.Blocks { // half blocks of a picture without a colour are spaces
+			t.Errorf("%v: %d lines, %d cells", p, len(s.lines), shown())
 		}
 		s.Last()
 		s.draw()
@@ -60,51 +61,89 @@ func TestAPictureIsAsTallAsTheMail(t *testing.T) {
 	}
 }
 
+func TestAPictureThatIsCutSaysSo(t *testing.T) {
+	s := webView(t, rimage.Blocks)
+	s.Look.Phone = true
+	s.begin()
+	s.end(375, 12_000, nil)
+	s.Last()
+	s.draw().See("Cut here, after 12000 px")
+}
+
 func TestEachLookIsPaintedOnce(t *testing.T) {
-	s := painted(t, rimage.Blocks)
-	s.TogglePhone()
-	s.ToggleDark()
-	look, ok := s.WantsPainting()
-	if want := (browser.Look{Phone: true, Dark: true}); !ok || look != want {
-		t.Fatalf("to be painted: %v, %v", look, ok)
+	s := webView(t, rimage.Blocks)
+	if s.begin() {
+		t.Error("it is painted twice")
 	}
-	ended := false
-	s.AwaitPainting(start, func() { ended = true })
-	s.now = start.Add(OpeningDelay)
-	s.draw().See("Painting at 375 px, dark…")
-	s.TogglePhone()
-	if !ended {
-		t.Error("what is not wanted any more is painted on")
+	s.Move(20)
+	top := s.top
+	s.Look = browser.Look{Phone: true, Dark: true}
+	if !s.begin() {
+		t.Fatal("another look is not painted")
 	}
-	s.paint(look, 375, 100)
-	if len(s.painting.done) != 1 {
-		t.Error("a picture in a look that is not shown any more was taken")
+	s.draw().See("Painting at 375 px…")
+	if s.begin() {
+		t.Error("two browsers at a time")
 	}
-	s.ToggleDark()
-	if look, ok := s.WantsPainting(); ok {
-		t.Errorf("painted again: %v", look)
+	s.end(375, 16*60, nil)
+	if s.top != top {
+		t.Errorf("the place is lost: %d is at the top, was %d", s.top, top)
+	}
+	s.Look = browser.Look{}
+	if s.begin() {
+		t.Error("a look is painted again")
 	}
 	s.read(welcome)
-	if s.do("view-web"); len(s.painting.done) > 0 {
+	s.do("view-web")
+	if !s.begin() {
 		t.Error("the next message has the pictures of the one before")
 	}
 }
 
+// TestLeavingAMessageEndsItsBrowser leaves it while the browser works.
+func TestLeavingAMessageEndsItsBrowser(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "browser")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n: >"+dir+"/started\nexec sleep 600\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	by := &browser.Painter{Command: script}
+	if _, err := by.Browser(); err != nil {
+		t.Skip("the browser of this test is a shell script")
+	}
+	s := open(t, 84, 24, welcome)
+	s.do("view-web")
+	cmd, ended := s.Paint(t.Context(), by, nil), make(chan tea.Msg)
+	go func() { ended <- cmd() }()
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
+			break
+		}
+	}
+	s.Close()
+	m := (<-ended).(PaintingDone)
+	if !errors.Is(m.painted.err, context.Canceled) {
+		t.Errorf("the browser ended with %v", m.painted.err)
+	}
+	s.read(welcome)
+	s.do("view-web")
+	if s.OnPainted(m); len(s.done) > 0 {
+		t.Error("what was painted of a message that was left is shown")
+	}
+}
+
 func TestWhatCannotBePainted(t *testing.T) {
-	s := painted(t, rimage.Blocks)
-	s.ToggleDark()
-	_, stop := context.WithCancel(t.Context())
-	s.AwaitPainting(start, stop)
-	s.ShowPainting(s.Generation, browser.Look{Dark: true}, browser.Picture{}, errors.New("no browser was found"))
-	s.layout()
+	s := webView(t, rimage.Blocks)
+	s.Look.Dark = true
+	s.begin()
+	s.end(640, 100, errors.New("no browser was found"))
 	s.draw().See("no browser was found", "r try again")
-	if _, ok := s.WantsPainting(); ok {
+	if s.begin() {
 		t.Error("it is tried again by itself")
 	}
-	if s.Repaint(); true {
-		if _, ok := s.WantsPainting(); !ok {
-			t.Error("it is not tried again")
-		}
+	s.Repaint()
+	if !s.begin() {
+		t.Error("it is not tried again")
 	}
 }
 
@@ -131,15 +170,19 @@ func run(cmd tea.Cmd) tea.Msg {
 
 func TestAPictureDrawnOverTheCells(t *testing.T) {
 	for p, sequence := range map[rimage.Protocol]string{rimage.ITerm2: "\x1b]1337;File=", rimage.Sixel: "\x1bP"} {
-		s := painted(t, p)
-		if got := s.over(false); !strings.HasPrefix(got, "\x1b7\x1b[8;3H"+sequence) || !strings.HasSuffix(got, "\x1b8") {
+		s := webView(t, p)
+		if got := s.over(false); !strings.HasPrefix(got, "\x1b7\x1b[7;3H"+sequence) || !strings.HasSuffix(got, "\x1b8") {
 			t.Errorf("%v: drawn is %.60q", p, got)
 		}
 		if got := s.over(false); got != "" {
 			t.Errorf("%v: drawn twice: %.60q", p, got)
 		}
-		s.Move(1)
+		s.Redraw()
 		if got := s.over(false); !strings.HasPrefix(got, "\x1b7\x1b[7;3H"+sequence) {
+			t.Errorf("%v: after another program had the terminal, drawn is %.60q", p, got)
+		}
+		s.Move(1)
+		if got := s.over(false); !strings.HasPrefix(got, "\x1b7\x1b[6;3H"+sequence) {
 			t.Errorf("%v: one line down, drawn is %.60q", p, got)
 		}
 		late := run(func() tea.Cmd { s.Move(1); return s.Overlay(false) }()).(DrawOver)
@@ -156,6 +199,9 @@ func TestAPictureDrawnOverTheCells(t *testing.T) {
 		}
 		if s.do("view-rich"); s.over(false) != "wiped" {
 			t.Errorf("%v: it stays in the rich view", p)
+		}
+		if s.Redraw(); s.over(false) != "" {
+			t.Errorf("%v: what shows no picture is wiped", p)
 		}
 	}
 }

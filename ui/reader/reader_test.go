@@ -239,7 +239,7 @@ func TestTheNamesOfTheViews(t *testing.T) {
 // TestTheViewIsNamedWhereManyRowsFollow keeps the names of the views whole.
 func TestTheViewIsNamedWhereManyRowsFollow(t *testing.T) {
 	s := open(t, 44, 20, api.Message{ID: "1", Text: paragraphs(400)})
-	s.draw().See("rich  view 1 of 6   ↓ ")
+	s.draw().See("rich  view 1 of 7   ↓ ")
 }
 
 func TestReasons(t *testing.T) {
