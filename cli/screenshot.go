@@ -25,7 +25,7 @@ type screenshotFlags struct {
 
 func (f *screenshotFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.picture, "screenshot", "", "write a picture of the message, as an installed browser paints it, to this `file` (PNG), and print its name")
+	flags.StringVar(&f.picture, "screenshot", "", "write a picture of the message, as an installed browser paints it, to this `file` (PNG), and print its name and nothing else")
 	flags.BoolVar(&f.look.Phone, "phone", false, "with --screenshot: 375 px wide, as on a phone, instead of 640")
 	flags.BoolVar(&f.look.Dark, "dark", false, "with --screenshot: for a reader who prefers dark colours")
 }

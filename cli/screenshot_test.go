@@ -50,9 +50,7 @@ func TestScreenshot(t *testing.T) {
 	if r := run(t, environ, "", "preview", "--screenshot", out, a, b); r.status != 0 || r.stdout != filepath.Join(dir, "out-1.png")+"\n"+filepath.Join(dir, "out-2.png")+"\n" {
 		t.Errorf("two files: %+v", r)
 	}
-	args := []string{"preview", "--json", "--screenshot", out, a}
-	expectFailure(t, run(t, environ, "", args...), statusUsage, []string{"--screenshot", "--json"}, args)
-	args = []string{"preview", "--dark", a}
+	args := []string{"preview", "--dark", a}
 	expectFailure(t, run(t, environ, "", args...), statusUsage, []string{"--screenshot FILE"}, args)
 	args = []string{"preview", "--screenshot", filepath.Join(dir, "none", "out.png"), a}
 	expectFailure(t, run(t, environ, "", args...), statusError, []string{"writing the picture"}, args)

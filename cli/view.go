@@ -48,10 +48,7 @@ func (f *viewFlags) check(cmd *cobra.Command) error {
 	if f.width < 0 && cmd.Flags().Changed("width") || f.width > maxWidth {
 		return usagef("--width %d: want 1 to %d columns, or 0 for lines that are not wrapped", f.width, maxWidth)
 	}
-	switch changed := cmd.Flags().Changed; {
-	case changed("screenshot") && f.json:
-		return usagef("--screenshot writes a picture, --json a report: give one of them")
-	case !changed("screenshot") && (changed("phone") || changed("dark")):
+	if changed := cmd.Flags().Changed; (changed("phone") || changed("dark")) && !changed("screenshot") {
 		return usagef("--phone and --dark say what --screenshot FILE is to show")
 	}
 	return nil

@@ -136,9 +136,9 @@ func actions(commands []config.Command) []*action {
 		return ""
 	}
 	return slices.Concat(table, []*action{
-		{ID: "phone", Title: "Paint it for a phone, or a desktop", Hint: "375/640 px", First: true, Group: ofMessage, Keys: []string{"w"}, Where: anywhere, Why: painted,
+		{ID: "phone", Title: "Paint it for a phone, or a desktop", Hint: "phone", First: true, Group: ofMessage, Keys: []string{"w"}, Where: anywhere, Why: painted,
 			Run: just(func(a *app) { a.reader.Look.Phone = !a.reader.Look.Phone })},
-		{ID: "dark", Title: "Paint it in dark colours, or light ones", Hint: "dark/light", First: true, Group: ofMessage, Keys: []string{"W"}, Where: anywhere, Why: painted,
+		{ID: "dark", Title: "Paint it in dark colours, or light ones", Hint: "dark", First: true, Group: ofMessage, Keys: []string{"W"}, Where: anywhere, Why: painted,
 			Run: just(func(a *app) { a.reader.Look.Dark = !a.reader.Look.Dark })},
 		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: ofMessage, Keys: []string{"f"}, Where: anywhere, Why: (*app).needOpen,
 			Run: (*app).labelLinks},

@@ -209,7 +209,7 @@ func (a *app) applyTheme() {
 	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
 	key := a.table.keyFor
-	a.reader.SetLook(th, a.terminal.ImageMode(), a.terminal.PictureMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
+	a.reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
 }
 
 // nextTheme switches to the next theme, and keeps it for the next run.

@@ -114,10 +114,10 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 		return set.save(p, key, where)
 	}
 	cfg := config.Default()
-	cfg.Browser.Command = "no-browser-in-tests"
 	if set.config != "" {
 		cfg = config.Parse("config.toml", []byte(set.config), DefaultKeys())
 	}
+	cfg.Browser.Command = cmp.Or(cfg.Browser.Command, "no-browser-in-tests")
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
 	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles, SaveProfile: saving}, Config: cfg}, h.machine(dir))

@@ -135,7 +135,7 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 		return Colors, cmd
 	case c.Blurred != before.Blurred:
 		return Focus, cmd
-	case c.PictureMode() != before.PictureMode() || c.Graphemes != before.Graphemes:
+	case c.ImageMode() != before.ImageMode() || c.Graphemes != before.Graphemes:
 		return Images, cmd
 	}
 	return Unchanged, cmd
@@ -145,23 +145,16 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 var kittyCell = image.Size{Width: 10, Height: 20}
 
 // ImageMode returns how a screen that is redrawn in parts shows images: by half blocks, which are
-// cells like all others, or by kitty's placeholders, where the terminal's version knows them.
+// cells like all others, or by kitty's placeholders, where the terminal's version knows them. Images of iTerm2 and
+// sixels, which are drawn over the cells, serve only where somebody draws them again after each change.
 func (c *Capabilities) ImageMode() image.Mode {
-	switch {
+	switch p := image.Detect(c.Env.Getenv); {
 	case c.Profile < colorprofile.ANSI:
 		return image.Mode{}
 	case c.Profile == colorprofile.TrueColor && image.KnowsPlaceholders(c.Version):
 		return image.Mode{Protocol: image.KittyCells, Cell: kittyCell}
-	}
-	return image.Mode{Protocol: image.Blocks}
-}
-
-// PictureMode returns how such a screen shows a picture that fills a part of it: also by iTerm2's images and by
-// sixels, which are drawn over that part again after each change.
-func (c *Capabilities) PictureMode() image.Mode {
-	m := c.ImageMode()
-	if p := image.Detect(c.Env.Getenv); m.Protocol == image.Blocks && (p == image.ITerm2 || p == image.Sixel) {
+	case p == image.ITerm2 || p == image.Sixel:
 		return image.Mode{Protocol: p, Cell: c.Cell}
 	}
-	return m
+	return image.Mode{Protocol: image.Blocks}
 }

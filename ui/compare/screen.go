@@ -178,9 +178,9 @@ func (s *screen) title(th *theme.Theme) string {
 	if p.changes > 0 {
 		count = fmt.Sprintf("%d of %d ", s.change+1, p.changes)
 	}
-	tabs := dialog.Tabs(th, names, s.part)
+	tabs := dialog.Tabs(th, names, s.part, "  ")
 	if room := s.w - 2 - len(count); theme.Width(tabs) > room {
-		tabs = dialog.Tabs(th, names[s.part:s.part+1], 0) + th.Dim.On(fmt.Sprintf("  part %d of %d", s.part+1, len(s.parts)))
+		tabs = dialog.Tabs(th, names[s.part:s.part+1], 0, "") + th.Dim.On(fmt.Sprintf("  part %d of %d", s.part+1, len(s.parts)))
 	} else if theme.Width(tabs)+len("Compare   ") <= room {
 		tabs = th.Bright.On("Compare") + "   " + tabs
 	}

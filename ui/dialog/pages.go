@@ -210,7 +210,7 @@ func (m *pages) tabs(th *theme.Theme, w int) string {
 	for first < m.at && theme.Width(strings.Join(titles[first:m.at+1], "  "))+marks > w {
 		first++
 	}
-	row := Tabs(th, titles[first:], m.at-first)
+	row := Tabs(th, titles[first:], m.at-first, "  ")
 	if first > 0 {
 		row = th.Dim.On("… ") + row
 	}
@@ -218,7 +218,7 @@ func (m *pages) tabs(th *theme.Theme, w int) string {
 }
 
 // Tabs draws names side by side, the one that is shown underlined.
-func Tabs(th *theme.Theme, names []string, shown int) string {
+func Tabs(th *theme.Theme, names []string, shown int, gap string) string {
 	tabs := make([]string, len(names))
 	for n, name := range names {
 		tabs[n] = th.Dim.On(name)
@@ -226,7 +226,7 @@ func Tabs(th *theme.Theme, names []string, shown int) string {
 			tabs[n] = (th.Accent + theme.Underline).On(name)
 		}
 	}
-	return strings.Join(tabs, "  ")
+	return strings.Join(tabs, gap)
 }
 
 // foot is the bottom line: the search, or the keys.

@@ -23,17 +23,14 @@ func (c *Copies) folder() (_ string, err error) {
 	if c.dir == "" {
 		c.dir, err = os.MkdirTemp("", "mayfly-copy-") // mode 0700
 	}
-	if err != nil {
-		return "", fmt.Errorf("making a folder for copies: %w", err)
-	}
-	return c.dir, nil
+	return c.dir, err
 }
 
 // Attachment writes an attachment of a message and returns its path.
 func (c *Copies) Attachment(m *message.Message, i int, content []byte) (path string, err error) {
 	dir, err := c.folder()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("writing the attachment: %w", err)
 	}
 	file, err := m.SaveAttachment(dir, i, content)
 	return file.Path, err
@@ -42,11 +39,11 @@ func (c *Copies) Attachment(m *message.Message, i int, content []byte) (path str
 // Write writes a page and returns its path.
 func (c *Copies) Write(page string) (path string, err error) {
 	dir, err := c.folder()
-	if err != nil {
-		return "", err
+	if err == nil {
+		path = filepath.Join(dir, "mail-"+rand.Text()+".html")
+		err = os.WriteFile(path, []byte(page), 0o600)
 	}
-	path = filepath.Join(dir, "mail-"+rand.Text()+".html")
-	if err := os.WriteFile(path, []byte(page), 0o600); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("writing a copy: %w", err)
 	}
 	return path, nil

@@ -236,7 +236,7 @@ func (p *Pane) shortHead(w int) []string {
 func (p *Pane) notices(w int) []string {
 	var rows []string
 	if p.View == render.Web {
-		if p.pictureMode.Protocol == image.Blocks {
+		if p.imageMode.Protocol == image.Blocks {
 			rows = append(rows, p.theme.Dim.On(theme.Cut("In half blocks: kitty, iTerm2 or sixel show letters", w)))
 		}
 		return rows
@@ -276,14 +276,18 @@ func (p *Pane) tabAt(x int) (render.View, bool) {
 		if x >= 0 && x < len(name) {
 			return render.View(v), true
 		}
-		x -= len(name) + 2
+		x -= len(name) + len(p.tabGap())
 	}
 	return 0, false
 }
 
-// tabsFit reports whether there is room for the names of all views.
-func (p *Pane) tabsFit() bool {
-	return len(strings.Join(p.tabNames(), "  ")) <= p.Rect.W-2-max(1, theme.Width(p.below()))
+// tabGap is what stands between the names of the views: less where there is less room, "" if not all of them fit.
+func (p *Pane) tabGap() string {
+	gap := "  "
+	for gap != "" && len(strings.Join(p.tabNames(), gap)) > p.Rect.W-2-max(1, theme.Width(p.below())) {
+		gap = gap[1:]
+	}
+	return gap
 }
 
 // below says how many rows follow.
@@ -306,9 +310,9 @@ func (p *Pane) tabNames() []string {
 // tabs names the views, and says how many rows follow.
 func (p *Pane) tabs() string {
 	names := p.tabNames()
-	forms := []string{dialog.Tabs(p.theme, names, int(p.View))}
-	if !p.tabsFit() {
-		name := dialog.Tabs(p.theme, names[p.View:p.View+1], 0)
+	forms := []string{dialog.Tabs(p.theme, names, int(p.View), p.tabGap())}
+	if p.tabGap() == "" {
+		name := dialog.Tabs(p.theme, names[p.View:p.View+1], 0, "")
 		forms = []string{name + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views))), name}
 	}
 	below := p.below()

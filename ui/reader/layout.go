@@ -52,12 +52,14 @@ func (p *Pane) key() layoutKey {
 	case render.HTML:
 		k.options.Width = max(1, k.options.Width-p.gutter())
 	case render.Web:
-		k.options.Images, k.painted = p.pictureMode, p.done[p.Look]
+		k.options.Images, k.painted = p.imageMode, p.done[p.Look]
 	}
 	if p.Opened != nil {
 		k.raw = p.Opened.Raw != nil
 		if p.showImages && p.View == render.Rich {
-			k.options.Images = p.imageMode
+			if k.options.Images = p.imageMode; p.imageMode.Protocol.Placed() { // only cells stand between lines
+				k.options.Images = image.Mode{Protocol: image.Blocks}
+			}
 		}
 	}
 	return k

@@ -116,8 +116,7 @@ func illustrated(t *testing.T) api.Message {
 // gallery is the pane on a message with an image, on a terminal with so much of an ability.
 func gallery(t *testing.T, p rimage.Protocol) *scene {
 	s := open(t, 60, 24, api.Message{})
-	mode := rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 10, Height: 20}}
-	s.SetLook(uitest.Theme(t), mode, mode, Hints{Images: "i"})
+	s.SetLook(uitest.Theme(t), rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 10, Height: 20}}, Hints{Images: "i"})
 	s.read(illustrated(t))
 	return s
 }

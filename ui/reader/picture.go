@@ -40,7 +40,7 @@ type PaintingDone struct {
 // Paint has the message painted for the web view, unless it is or will be.
 func (p *Pane) Paint(ctx context.Context, by *browser.Painter, c *api.Client) tea.Cmd {
 	waits := p.Opened == nil || !p.rawSince.IsZero() || p.stop != nil
-	if p.View != render.Web || waits || p.done[p.Look] != nil || p.pictureMode.Protocol == image.Off {
+	if p.View != render.Web || waits || p.done[p.Look] != nil || p.imageMode.Protocol == image.Off {
 		return nil
 	}
 	ctx, p.stop = context.WithCancel(ctx)
@@ -91,7 +91,7 @@ func (p *Pane) unpainted(n int) string {
 		return p.trouble(n, d.err)
 	case n > 0 || d != nil:
 		return ""
-	case p.pictureMode.Protocol == image.Off:
+	case p.imageMode.Protocol == image.Off:
 		return p.theme.Dim.On("This terminal has no colours to draw with")
 	}
 	return p.theme.Dim.On(fmt.Sprintf("Painting at %d px…", p.Look.Width()))
@@ -116,7 +116,7 @@ type DrawOver struct {
 // it. With covered, something else is there. What was drawn before and is no longer in view is wiped.
 func (p *Pane) Overlay(covered bool) tea.Cmd {
 	before, at := p.drawn, drawn{}
-	if k := p.key(); !covered && k.view == render.Web && k == p.laidOut && p.pictureMode.Protocol.Placed() {
+	if k := p.key(); !covered && k.view == render.Web && k == p.laidOut && p.imageMode.Protocol.Placed() {
 		picture, head := k.picture(), len(p.head())
 		above, from := max(head-p.top, 0), max(p.top-head, 0)
 		at = drawn{picture, p.Rect.X + 2, p.Rect.Y + p.Rect.Top() + above, from, min(p.textHeight()-above, picture.Rows-from)}

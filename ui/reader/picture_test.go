@@ -19,12 +19,7 @@ import (
 // webView is the pane on a message in the browser's view, on a terminal with an ability, with a picture of 60 rows.
 func webView(t *testing.T, p rimage.Protocol) *scene {
 	s := open(t, 84, 24, welcome)
-	pictures := rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 8, Height: 16}}
-	images := pictures
-	if p.Placed() {
-		images = rimage.Mode{Protocol: rimage.Blocks}
-	}
-	s.SetLook(uitest.Theme(t), images, pictures, Hints{Retry: "r"})
+	s.SetLook(uitest.Theme(t), rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 8, Height: 16}}, Hints{Retry: "r"})
 	s.do("view-web")
 	s.begin()
 	s.end(640, 16*60, nil)

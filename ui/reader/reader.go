@@ -67,19 +67,16 @@ type Pane struct {
 
 // look is how the pane appears, whatever it shows.
 type look struct {
-	theme       *theme.Theme
-	imageMode   image.Mode // of images between lines
-	pictureMode image.Mode // of a picture that fills the pane
-	hints       Hints
+	theme     *theme.Theme
+	imageMode image.Mode
+	hints     Hints
 }
 
 // Hints are the keys that the pane names.
 type Hints struct{ Retry, Images, Hidden string }
 
-// SetLook sets the theme, how the terminal shows images and pictures, and the keys to mention.
-func (p *Pane) SetLook(th *theme.Theme, images, pictures image.Mode, h Hints) {
-	p.look = look{th, images, pictures, h}
-}
+// SetLook sets the theme, the image mode of the terminal, and the keys to mention.
+func (p *Pane) SetLook(th *theme.Theme, m image.Mode, h Hints) { p.look = look{th, m, h} }
 
 // Reads reports whether the message with the given key is open or on its way.
 func (p *Pane) Reads(key string) bool { return p.Message != nil && p.Message.Key == key }
@@ -271,7 +268,7 @@ func (p *Pane) reveal(line int) {
 func (p *Pane) Click(m tea.MouseClickMsg) (l render.Link, reason string) {
 	x := m.X - p.Rect.X - 2
 	if p.tabsShown() && m.Y == p.Rect.Y+p.Rect.H-1 {
-		if !p.tabsFit() {
+		if p.tabGap() == "" {
 			p.NextView()
 		} else if v, ok := p.tabAt(x); ok {
 			p.ShowView(v)

@@ -41,7 +41,7 @@ type scene struct {
 func open(t testing.TB, w, h int, m api.Message) *scene {
 	t.Helper()
 	s := &scene{Pane: &Pane{}, t: t, now: start}
-	s.SetLook(uitest.Theme(t), image.Mode{Protocol: image.Blocks}, image.Mode{Protocol: image.Blocks}, Hints{Retry: "r", Images: "i", Hidden: "x"})
+	s.SetLook(uitest.Theme(t), image.Mode{Protocol: image.Blocks}, Hints{Retry: "r", Images: "i", Hidden: "x"})
 	s.fit(w, h)
 	if m.ID != "" {
 		s.read(m)

@@ -1,0 +1,169 @@
+package ui
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api/apitest"
+)
+
+// The colours in which the browser of these tests paints.
+var (
+	light      = color.RGBA{200, 0, 0, 255}
+	dark       = color.RGBA{0, 0, 150, 255}
+	lightPhone = color.RGBA{0, 180, 0, 255}
+	darkPhone  = color.RGBA{120, 120, 0, 255}
+)
+
+// browserOf is a machine with a browser that paints 960 px in one colour for each look, two mails in an inbox, and how
+// often the browser was run.
+func browserOf(t *testing.T) (set setting, runs func() int) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the browser of this test is a shell script")
+	}
+	dir := t.TempDir()
+	write := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, c := range map[string]color.RGBA{"640 1": light, "640 0": dark, "375 1": lightPhone, "375 0": darkPhone} {
+		width := 640
+		if strings.HasPrefix(name, "375") {
+			width = 375
+		}
+		m := image.NewRGBA(image.Rect(0, 0, width, 1000))
+		draw.Draw(m, m.Rect, image.NewUniform(color.RGBA{255, 0, 254, 255}), image.Point{}, draw.Src) // outside of the mail
+		draw.Draw(m, image.Rect(0, 0, width, 960), image.NewUniform(c), image.Point{}, draw.Src)
+		m.Set(1, 955, color.White) // or all of it would be background
+		var b bytes.Buffer
+		if err := png.Encode(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		write(name+".png", b.Bytes())
+	}
+	log := filepath.Join(dir, "log")
+	script := write("browser", []byte(`#!/bin/sh
+for a; do
+  case $a in
+  --screenshot=*) shot=${a#--screenshot=} ;;
+  *preferredColorScheme=*) scheme=${a#*=*=} ;;
+  --window-size=*) width=${a#*=} width=${width%,*} ;;
+  esac
+done
+echo run >>'`+log+`'
+cp "`+dir+`/$width $scheme.png" "$shot"
+`))
+	set = setting{width: 120, height: 36, service: apitest.Options{Extensions: true}, config: "[browser]\ncommand = '" + script + "'\n", before: func(h *harness) {
+		in := h.inboxNamed("ada", time.Hour)
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "First", Text: "Hello"})
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Second", Text: "Hello"})
+	}}
+	return set, func() int {
+		content, _ := os.ReadFile(log) // without one it was not run
+		return strings.Count(string(content), "run")
+	}
+}
+
+// seePainted fails unless the screen shows half blocks of one colour only.
+func (h *harness) seePainted(want color.RGBA) {
+	h.t.Helper()
+	if cells := h.colours("▀"); len(cells) != 1 || cells[want] == 0 {
+		h.t.Fatalf("half blocks of %v, want %v:\n%s", cells, want, strings.Join(h.text(), "\n"))
+	}
+}
+
+func TestAMessageAsABrowserPaintsIt(t *testing.T) {
+	set, runs := browserOf(t)
+	play(t, set, func(h *harness) {
+		h.press("enter")
+		h.see("Second", "Hello")
+		h.dontSee("w phone")
+		h.press("w")
+		h.see("Only what a browser paints has that: 7 shows it")
+		h.press("7")
+		h.see("In half blocks", "w phone  W dark")
+		h.seePainted(light)
+		h.press("w")
+		h.seePainted(lightPhone)
+		h.press("W")
+		h.seePainted(darkPhone)
+		h.press("w")
+		h.seePainted(dark)
+		h.press("W")
+		if h.seePainted(light); runs() != 4 {
+			t.Errorf("the browser was run %d times for four looks", runs())
+		}
+		h.see("↓")
+		h.press("G")
+		h.dontSee("↓", "In half blocks")
+		h.press("2")
+		h.see("Hello")
+		if cells := h.colours("▀"); len(cells) > 0 {
+			t.Errorf("the text is below a picture: %v", cells)
+		}
+		h.press("7", "W")
+		h.press("shift+tab", "j")
+		h.see("First", "Hello")
+		h.press("7") // the look is kept
+		if h.seePainted(dark); runs() != 5 {
+			t.Errorf("the browser was run %d times for two mails", runs())
+		}
+		h.press("k", "7")
+		if h.seePainted(dark); runs() != 6 {
+			t.Errorf("the browser was run %d times: a picture goes with its mail", runs())
+		}
+		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
+		h.settle()
+		h.press("enter")
+		h.see("web  view 7 of 7", "w phone  W dark")
+		h.seePainted(dark)
+	})
+}
+
+func TestNoBrowserPaints(t *testing.T) {
+	set, _ := browserOf(t)
+	set.config = ""
+	play(t, set, func(h *harness) {
+		h.press("7")
+		h.see("no-browser-in-tests, the command under [browser]", "r try again")
+		h.press("1")
+		h.see("Hello")
+		h.dontSee("no-browser")
+	})
+}
+
+// TestAPictureSurvivesOtherPrograms shows it by iTerm2's images, which are drawn over the cells.
+func TestAPictureSurvivesOtherPrograms(t *testing.T) {
+	set, _ := browserOf(t)
+	play(t, set, func(h *harness) {
+		drawn := func() int { h.wait(time.Second); return strings.Count(strings.Join(h.raw, ""), "\x1b]1337;File=") }
+		h.send(tea.EnvMsg{"TERM_PROGRAM=iTerm.app"})
+		if h.press("enter", "7"); drawn() != 1 {
+			t.Fatalf("drawn %d times", drawn())
+		}
+		h.send(tea.WindowSizeMsg{Width: 120, Height: 36}) // as after an editor or a pager
+		if drawn() != 2 {
+			t.Errorf("drawn %d times", drawn())
+		}
+		if h.press("?"); drawn() != 2 {
+			t.Error("drawn over a dialog")
+		}
+		if h.press("esc"); drawn() != 3 {
+			t.Errorf("after the dialog, drawn %d times", drawn())
+		}
+	})
+}
