@@ -95,7 +95,7 @@ func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 		h.press("w")
 		h.see("Only what a browser paints has that: 7 shows it")
 		h.press("7")
-		h.see("In half blocks", "w phone  W dark")
+		h.see("Half blocks", "w phone  W dark")
 		h.seePainted(light)
 		h.press("w")
 		h.seePainted(lightPhone)
@@ -109,7 +109,7 @@ func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 		}
 		h.see("↓")
 		h.press("G")
-		h.dontSee("↓", "In half blocks")
+		h.dontSee("↓", "Half blocks")
 		h.press("2")
 		h.see("Hello")
 		if cells := h.colours("▀"); len(cells) > 0 {

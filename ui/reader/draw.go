@@ -237,7 +237,7 @@ func (p *Pane) notices(w int) []string {
 	var rows []string
 	if p.View == render.Web {
 		if p.imageMode.Protocol == image.Blocks {
-			rows = append(rows, p.theme.Dim.On(theme.Cut("In half blocks: kitty, iTerm2 or sixel show letters", w)))
+			rows = append(rows, p.theme.Dim.On(theme.Cut("Half blocks; sharp in kitty, iTerm2 or sixel", w)))
 		}
 		return rows
 	}
