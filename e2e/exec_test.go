@@ -3,7 +3,10 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net/smtp"
 	"os"
@@ -241,6 +244,14 @@ func TestExecKeepsMails(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	dir := filepath.Join(m.home, "new", "mails")
+	painted := image.NewGray(image.Rect(0, 0, 640, 100)) // what the browser paints
+	var picture bytes.Buffer
+	must(t, png.Encode(&picture, painted))
+	m.write("painted.png", picture.String())
+	command := m.write("browser", `#!/bin/sh
+for a; do case $a in --screenshot=*) cp "$HOME/painted.png" "${a#*=}" ;; esac; done
+`)
+	m.write(".config/mayfly/config.toml", "[browser]\ncommand = '"+command+"'\n")
 	script := `for to in ada bob; do env ` + appVariable + `=mail SMTP_ADDR=$MAYFLY_SMTP "$0" $to@acme.example 482913; done; exit $1`
 	self, err := os.Executable()
 	must(t, err)
@@ -255,10 +266,10 @@ func TestExecKeepsMails(t *testing.T) {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 4 {
+	if err != nil || len(files) != 6 {
 		t.Fatalf("%v, %v", files, err)
 	}
-	for i, want := range []string{"ada", "ada", "bob", "bob"} {
+	for i, want := range []string{"ada", "ada", "ada", "bob", "bob", "bob"} {
 		name := files[i].Name()
 		stem, extension := strings.TrimSuffix(name, filepath.Ext(name)), filepath.Ext(name)
 		stamp, title, _ := strings.Cut(stem, " ")
@@ -267,8 +278,14 @@ func TestExecKeepsMails(t *testing.T) {
 		}
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		must(t, err)
+		if i%3 == 1 {
+			if c, err := png.DecodeConfig(bytes.NewReader(text)); err != nil || extension != ".png" || c.Width != 640 {
+				t.Errorf("%s is %v, %v", name, c, err)
+			}
+			continue
+		}
 		isMail := strings.Contains(string(text), "\r\nMIME-Version: 1.0\r\n")
-		if extension != []string{".eml", ".txt"}[i%2] || isMail != (i%2 == 0) || !strings.Contains(string(text), "482913") {
+		if extension != []string{".eml", ".png", ".txt"}[i%3] || isMail != (i%3 == 0) || !strings.Contains(string(text), "482913") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
