@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -51,13 +52,14 @@ func (p *Pane) Paint(ctx context.Context, by *browser.Painter, c *api.Client) te
 	}
 }
 
-// OnPainted takes what a browser painted, unless the message was left.
-func (p *Pane) OnPainted(m PaintingDone) {
-	if m.generation != p.Generation {
-		return
+// OnPainted takes what a browser painted, unless the message was left. The screenshot leaves tens of megabytes, and
+// the collector may not run for minutes.
+func (p *Pane) OnPainted(m PaintingDone) tea.Cmd {
+	if m.generation == p.Generation {
+		p.stop()
+		p.stop, p.done[m.look] = nil, m.painted
 	}
-	p.stop()
-	p.stop, p.done[m.look] = nil, m.painted
+	return func() tea.Msg { debug.FreeOSMemory(); return nil }
 }
 
 // Repaint has painted anew what could not be painted.
