@@ -37,7 +37,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	case reader.LayoutDone:
 		return a.reader.Take(msg)
 	case reader.PaintingDone:
-		return a.reader.OnPainted(msg)
+		a.reader.OnPainted(msg)
 	case reader.DrawOver:
 		return a.reader.OnDraw(msg)
 	case session.Answer:

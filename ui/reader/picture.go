@@ -23,6 +23,8 @@ type painting struct {
 	done  map[browser.Look]*painted // not nil while a message is open
 	stop  context.CancelFunc        // ends the browser; nil while none works
 	drawn drawn
+	// garbage is set when tens of megabytes can be given back: the collector may not run for minutes.
+	garbage bool
 }
 
 // painted is what a browser painted, or why it did not.
@@ -38,28 +40,30 @@ type PaintingDone struct {
 	painted    *painted
 }
 
-// Paint has the message painted for the web view, unless it is or will be.
-func (p *Pane) Paint(ctx context.Context, by *browser.Painter, c *api.Client) tea.Cmd {
+// Paint has the message painted for the web view, unless it is or will be, and gives back what others took.
+func (p *Pane) Paint(ctx context.Context, by *browser.Painter, c *api.Client) (cmd tea.Cmd) {
+	if p.garbage {
+		p.garbage = false
+		cmd = func() tea.Msg { debug.FreeOSMemory(); return nil }
+	}
 	waits := p.Opened == nil || !p.rawSince.IsZero() || p.stop != nil
 	if p.View != render.Web || waits || p.done[p.Look] != nil || p.imageMode.Protocol == image.Off {
-		return nil
+		return cmd
 	}
 	ctx, p.stop = context.WithCancel(ctx)
 	m, out := p.Opened, PaintingDone{p.Generation, p.Look, &painted{}}
-	return func() tea.Msg {
+	return tea.Batch(cmd, func() tea.Msg {
 		out.painted.Picture, out.painted.err = by.Paint(ctx, c, m, out.look)
 		return out
-	}
+	})
 }
 
-// OnPainted takes what a browser painted, unless the message was left. The screenshot leaves tens of megabytes, and
-// the collector may not run for minutes.
-func (p *Pane) OnPainted(m PaintingDone) tea.Cmd {
-	if m.generation == p.Generation {
+// OnPainted takes what a browser painted, unless the message was left.
+func (p *Pane) OnPainted(m PaintingDone) {
+	if p.garbage = true; m.generation == p.Generation {
 		p.stop()
 		p.stop, p.done[m.look] = nil, m.painted
 	}
-	return func() tea.Msg { debug.FreeOSMemory(); return nil }
 }
 
 // Repaint has painted anew what could not be painted.

@@ -29,7 +29,11 @@ func webView(t *testing.T, p rimage.Protocol) *scene {
 var nobody = &browser.Painter{Command: "no-browser-in-tests"}
 
 // begin has the message painted, and reports whether that was wanted.
-func (s *scene) begin() bool { return s.Paint(s.t.Context(), nobody, nil) != nil }
+func (s *scene) begin() bool {
+	idle := s.stop == nil
+	s.Paint(s.t.Context(), nobody, nil)
+	return idle && s.stop != nil
+}
 
 // end ends what is being painted with a picture of a size, or an error.
 func (s *scene) end(width, height int, err error) {
