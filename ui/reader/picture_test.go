@@ -93,6 +93,9 @@ func TestEachLookIsPaintedOnce(t *testing.T) {
 		t.Error("a look is painted again")
 	}
 	s.read(welcome)
+	if s.Paint(t.Context(), nobody, nil) == nil {
+		t.Error("the memory of the pictures is not given back")
+	}
 	s.do("view-web")
 	if !s.begin() {
 		t.Error("the next message has the pictures of the one before")

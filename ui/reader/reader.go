@@ -93,7 +93,7 @@ func (p *Pane) Close() {
 		p.stop()
 	}
 	*p = Pane{Rect: p.Rect, look: p.look, Generation: p.Generation + 1, images: p.images,
-		Look: p.Look, painting: painting{done: map[browser.Look]*painted{}, drawn: p.drawn, garbage: len(p.done) > 0}}
+		Look: p.Look, painting: painting{done: map[browser.Look]*painted{}, drawn: p.drawn, garbage: p.garbage || len(p.done) > 0}}
 }
 
 // Show shows a message that has been fetched.
