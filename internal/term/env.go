@@ -111,7 +111,7 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 		case image.Kitty:
 			cmd = tea.RequestTerminalVersion
 		case image.ITerm2, image.Sixel:
-			cmd = tea.Raw(ansi.WindowOp(ansi.RequestCellSizeWinOp))
+			cmd = tea.Raw(ansi.WindowOp(16)) // the size of a cell
 		}
 	case tea.ColorProfileMsg:
 		c.Profile = msg.Profile

@@ -76,11 +76,12 @@ func (p *Pane) layOutPainting(k layoutKey) func() []render.Line {
 	if k.painted == nil || k.painted.err != nil {
 		return nil
 	}
+	dim := p.theme.Dim
 	return func() []render.Line {
 		lines := layout.Picture(k.picture(), k.options.Theme)
 		if k.painted.Cut {
 			text := fmt.Sprintf("Cut here, after %d px", k.painted.Rect.Dy())
-			lines = append(lines, render.Line{Plain: text, Styled: p.theme.Dim.On(theme.Cut(text, k.options.Width))})
+			lines = append(lines, render.Line{Plain: text, Styled: dim.On(theme.Cut(text, k.options.Width))})
 		}
 		return lines
 	}
