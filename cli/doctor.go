@@ -102,11 +102,8 @@ func (d *doctor) terminal() {
 	images := (&viewFlags{images: "auto"}).imageMode(d.app).Protocol
 	d.say("images", "%s", cmp.Or(protocolTexts[images], "none"))
 	d.say("clipboard", "%s", d.clipboard())
-	if path, err := d.app.painter().Browser(); err != nil {
-		d.say("browser", "%v", err)
-	} else {
-		d.say("browser", "%s: it paints messages for the view 7 and --screenshot", path)
-	}
+	path, err := d.app.painter().Browser()
+	d.say("browser", "%v", cmp.Or[any](err, path+": it paints messages for the view 7 and --screenshot"))
 }
 
 // profileTexts name the colours of a terminal for people.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/browser"
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/find"
@@ -88,6 +90,9 @@ func (p *preview) run(ctx context.Context, files []string) error {
 		}
 		if p.picture != "" && r.message != nil {
 			r.err = cmp.Or(p.take(ctx, p.app, nil, r.message, n), r.err)
+		}
+		if errors.Is(r.err, browser.ErrNone) {
+			return browser.ErrNone // of the others, too
 		}
 		if r.err != nil {
 			failed = true

@@ -58,7 +58,7 @@ func TestScreenshot(t *testing.T) {
 
 func TestScreenshotWithoutABrowser(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	dir := files(t, map[string]string{"a.html": "<p>Hello</p>"})
-	args := []string{"preview", "--screenshot", filepath.Join(dir, "out.png"), filepath.Join(dir, "a.html")}
+	dir := files(t, map[string]string{"a.html": "<p>Hello</p>", "b.html": "<p>Hello</p>"})
+	args := []string{"preview", "--screenshot", filepath.Join(dir, "out.png"), filepath.Join(dir, "a.html"), filepath.Join(dir, "b.html")}
 	expectFailure(t, run(t, machine(t), "", args...), statusError, []string{"no Chrome, Chromium, Edge or Brave was found", "config.toml"}, args)
 }

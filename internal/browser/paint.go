@@ -99,9 +99,6 @@ func (p *Painter) Paint(ctx context.Context, c *api.Client, m *message.Message, 
 	}
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	if ctx.Err() != nil {
-		return Picture{}, context.Cause(ctx)
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, paintTime, fmt.Errorf("the browser took longer than %v", paintTime))
 	defer cancel()
 	dir, err := os.MkdirTemp("", "mayfly-paint-") // mode 0700
