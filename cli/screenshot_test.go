@@ -50,6 +50,9 @@ func TestScreenshot(t *testing.T) {
 	if r := run(t, environ, "", "preview", "--screenshot", out, a, b); r.status != 0 || r.stdout != filepath.Join(dir, "out-1.png")+"\n"+filepath.Join(dir, "out-2.png")+"\n" {
 		t.Errorf("two files: %+v", r)
 	}
+	if r := run(t, environ, "", "doctor"); !strings.Contains(r.stdout, "browser: it paints messages") {
+		t.Errorf("doctor says %s", r.stdout)
+	}
 	args := []string{"preview", "--dark", a}
 	expectFailure(t, run(t, environ, "", args...), statusUsage, []string{"--screenshot FILE"}, args)
 	args = []string{"preview", "--screenshot", filepath.Join(dir, "none", "out.png"), a}
@@ -59,6 +62,9 @@ func TestScreenshot(t *testing.T) {
 func TestScreenshotWithoutABrowser(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := files(t, map[string]string{"a.html": "<p>Hello</p>", "b.html": "<p>Hello</p>"})
+	if r := run(t, machine(t), "", "doctor"); !strings.Contains(r.stdout, "browser      no Chrome, Chromium, Edge or Brave was found") {
+		t.Errorf("doctor says %s", r.stdout)
+	}
 	args := []string{"preview", "--screenshot", filepath.Join(dir, "out.png"), filepath.Join(dir, "a.html"), filepath.Join(dir, "b.html")}
 	expectFailure(t, run(t, machine(t), "", args...), statusError, []string{"no Chrome, Chromium, Edge or Brave was found", "config.toml"}, args)
 }
