@@ -30,6 +30,11 @@ func Read(source string) *doc.Document {
 	return b.finish()
 }
 
+// Parse returns the tree of an HTML body, within the bounds of [Read]. It fails if elements are nested too deeply.
+func Parse(source string) (*html.Node, error) {
+	return html.ParseWithOptions(strings.NewReader(limit(source).html), html.ParseOptionEnableScripting(false))
+}
+
 // styles reads the style elements, which apply to the whole message wherever they are.
 func (b *builder) styles(root *html.Node) {
 	for n := range root.Descendants() {

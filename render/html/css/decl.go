@@ -18,7 +18,7 @@ const maxDecls = 200
 // parseDecls parses the declarations of a rule or a style attribute.
 func parseDecls(s string) []decl {
 	var decls []decl
-	for one := range split(s, ";") {
+	for one := range Split(s, ";") {
 		name, value, ok := strings.Cut(one, ":")
 		set := properties[strings.ToLower(strings.TrimSpace(name))]
 		if set == nil || !ok || len(decls) == maxDecls {
@@ -58,8 +58,8 @@ func find(s, chars string) int {
 	return len(s)
 }
 
-// split yields what is in s between some characters that are outside quotes and brackets.
-func split(s, chars string) iter.Seq[string] {
+// Split yields what is in s between some characters that are outside quotes and brackets.
+func Split(s, chars string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {
 			i := find(s, chars)
@@ -72,7 +72,7 @@ func split(s, chars string) iter.Seq[string] {
 }
 
 // words yields the words of a value.
-func words(v string) iter.Seq[string] { return split(v, " ,)\t\n\r\f") }
+func words(v string) iter.Seq[string] { return Split(v, " ,)\t\n\r\f") }
 
 // fourSides returns the values of the top, right, bottom and left side in one to four words.
 func fourSides(v string) (sides [4]string, ok bool) {

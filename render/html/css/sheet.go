@@ -55,42 +55,61 @@ type step struct {
 
 // add parses the text of a style element.
 func (s *sheet) add(css string) {
+	walk(s.room(css), Rule{}, 0, func(r Rule) bool {
+		if strings.HasPrefix(r.Prelude, "@") {
+			return applies(r.Prelude)
+		}
+		if decls := parseDecls(r.Block); len(decls) > 0 {
+			for selector := range Split(r.Prelude, ",") {
+				s.addRule(selector, decls)
+			}
+		}
+		return false
+	})
+}
+
+// room returns what is read of some CSS, without comments.
+func (s *sheet) room(css string) string {
 	css = css[:min(len(css), maxSheet-s.bytes)]
 	s.bytes += len(css)
-	s.read(stripComments(css), 0)
+	return blankComments(css)
+}
+
+// Rule is a rule of a style sheet as it is written.
+type Rule struct {
+	Prelude string // its selectors, or an at-rule
+	Block   string
+	Around  string // the at-rules that it is in
+	Offset  int
 }
 
 // maxNested bounds how deep at-rules are nested.
 const maxNested = 4
 
-// read adds the rules of a sheet, or of an at-rule nested in so many others.
-func (s *sheet) read(css string, around int) {
-	for css != "" && len(s.rules) < maxRules {
-		var prelude, block string
-		var ok bool
-		prelude, block, css, ok = cutRule(css)
+// walk calls visit for each rule of a sheet, and for those within each at-rule for which it returns true.
+func walk(css string, around Rule, depth int, visit func(Rule) bool) {
+	for offset := around.Offset; css != "" && depth <= maxNested; {
+		prelude, block, rest, ok := cutRule(css)
 		if !ok {
 			return
 		}
-		prelude = strings.TrimSpace(prelude)
-		if strings.HasPrefix(prelude, "@") {
-			if around < maxNested && applies(prelude) {
-				s.read(block, around+1)
-			}
-			continue
+		if prelude == "@" {
+			prelude = css[:len(css)-len(rest)]
 		}
-		decls := parseDecls(block)
-		if len(decls) == 0 {
-			continue
+		r := Rule{strings.Trim(prelude, white+";}"), block, around.Around + around.Prelude, offset + len(prelude) - len(strings.TrimLeft(prelude, white))}
+		if visit(r) {
+			r.Offset = offset + len(prelude) + len("{")
+			walk(block, r, depth+1, visit)
 		}
-		for selector := range split(prelude, ",") {
-			s.addRule(selector, decls)
-		}
+		offset += len(css) - len(rest)
+		css = rest
 	}
 }
 
-// stripComments removes CSS comments, and the HTML comment marks around CSS in old messages.
-func stripComments(css string) string {
+const white = " \t\n\r\f"
+
+// blankComments returns CSS with spaces in place of comments, and of the HTML comment marks around it in old messages.
+func blankComments(css string) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(css, "/*")
@@ -98,10 +117,10 @@ func stripComments(css string) string {
 		if !found {
 			break
 		}
-		b.WriteByte(' ')
 		_, css, _ = strings.Cut(rest, "*/")
+		b.WriteString(strings.Repeat(" ", len("/*")+len(rest)-len(css)))
 	}
-	return strings.NewReplacer("<!--", " ", "-->", " ").Replace(b.String())
+	return strings.NewReplacer("<!--", "    ", "-->", "   ").Replace(b.String())
 }
 
 // cutRule cuts off the next rule: what precedes its block, the block, and the rest.
@@ -135,10 +154,10 @@ func cutRule(css string) (prelude, block, rest string, ok bool) {
 
 // addRule adds a rule for one selector. Selectors that depend on the state of a browser, or on more
 // than an element and its ancestors, match nothing.
-func (s *sheet) addRule(selector string, decls []decl) {
+func (s *sheet) addRule(selector string, decls []decl) bool {
 	steps, ok := parseSelector(strings.TrimSpace(selector))
 	if !ok || len(s.rules) >= maxRules {
-		return
+		return false
 	}
 	r := rule{decls: decls, work: len(decls)}
 	for _, d := range decls {
@@ -154,6 +173,7 @@ func (s *sheet) addRule(selector string, decls []decl) {
 		s.index = make(map[key][]int32)
 	}
 	s.index[steps[0].key] = append(s.index[steps[0].key], n)
+	return true
 }
 
 type parsedStep struct {
@@ -245,8 +265,9 @@ func (s *sheet) match(n *html.Node, found []int32) []int32 {
 		return found
 	}
 	try := func(kind byte, name string) {
-		for _, c := range s.index[key{kind, name}] {
-			if s.work < maxWork && s.matches(&s.rules[c], n) {
+		rules := s.index[key{kind, name}]
+		for i := 0; i < len(rules) && s.work < maxWork; i++ {
+			if c := rules[i]; s.matches(&s.rules[c], n) {
 				found = append(found, c)
 				s.work += s.rules[c].work
 			}
