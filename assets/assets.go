@@ -7,3 +7,8 @@ import _ "embed"
 //
 //go:embed openapi.yaml
 var OpenAPI []byte
+
+// Clients is what mail clients do not support, as packaging/clients writes it.
+//
+//go:embed clients.txt
+var Clients string
