@@ -20,6 +20,7 @@ import (
 	"mayfly/internal/term"
 	"mayfly/keys"
 	"mayfly/render"
+	"mayfly/render/client"
 	"mayfly/ui"
 )
 
@@ -141,6 +142,7 @@ func (d *doctor) files() {
 	for _, p := range a.config().Problems {
 		d.wrong("config", errors.New(p.String()))
 	}
+	d.say("clients", "what they support: caniemail's data of %s", client.Data())
 	d.say("data", "%s%s", a.dataDir(), unwritable(a.dataDir()))
 	d.say("state", "%s%s", a.stateDir(), unwritable(a.stateDir()))
 }

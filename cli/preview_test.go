@@ -42,7 +42,10 @@ type report struct {
 		N         int
 		Text, URL string
 	}
-	Checks []struct{ ID, Level, Message, Where string }
+	Checks []struct {
+		ID, Level, Message, Where string
+		Clients                   []struct{ Client, Version, Support string }
+	}
 }
 
 func TestPreviewOfEachKindOfFile(t *testing.T) {

@@ -175,7 +175,7 @@ func (a *app) connection(p endpoint, key string, through http.RoundTripper) (*co
 		}
 		return nil, f
 	}
-	rules := check.Rules{Ignore: a.config().Checks.Ignore}
+	rules := check.Rules{Ignore: a.config().Checks.Ignore, Clients: a.config().Checks.Clients}
 	if u, err := url.Parse(p.baseURL); err == nil {
 		rules.Local = sockets.IsLoopback(u.Hostname())
 	}

@@ -146,8 +146,8 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 }
 
 func (f *viewFlags) failOnFlag(cmd *cobra.Command) {
-	choiceFlag(cmd, cmd.Flags(), &f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error or warning",
-		check.Error.String(), check.Warning.String())
+	choiceFlag(cmd, cmd.Flags(), &f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error, warning, or client for a layout that breaks in mail clients too",
+		check.Error.String(), check.Warning.String(), "client")
 }
 
 // verdict is the error for a message in which the checks found what --fail-on does not let pass.
@@ -157,8 +157,8 @@ func (f *viewFlags) verdict(m *message.Message) error {
 	}
 	var failed []check.Finding
 	var ids []string
-	for _, found := range m.Mail().Checks() {
-		if found.Level == check.Error || found.Level.String() == f.failOn {
+	for _, found := range m.Mail().Findings() {
+		if found.Level == check.Error || found.Level.String() == f.failOn || f.failOn == "client" && (found.Level == check.Warning || found.Level == check.Layout) {
 			failed, ids = append(failed, found), append(ids, found.ID)
 		}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -119,5 +120,45 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 			}
 		}
 	}
-	s.fails(statusUsage, []string{"--fail-on", "error or warning"}, "read", "--fail-on", "note")
+	s.fails(statusUsage, []string{"--fail-on", "error, warning or client"}, "read", "--fail-on", "note")
+}
+
+func TestMailClients(t *testing.T) {
+	path := filepath.Join(files(t, map[string]string{"a.html": `<div style="display:none">One step left</div><p style="display:flex">Hello</p>` + "\n" + `<b style="border-radius:4px / 2px">x</b>`}), "a.html")
+	environ := machine(t)
+	for _, c := range []struct {
+		checks, level string
+		status        int
+		stderr        string
+		found         string
+	}{
+		{"", "warning", 0, "", "client-layout client-style client-style"},
+		{"", "client", statusError, "a.html: 1 fault found: client-layout\n", "client-layout client-style client-style"},
+		{`clients = ["apple-mail"]`, "client", 0, "", ""},
+		{`clients = ["yahoo"]`, "client", 0, "", "client-style"},
+		{`ignore = ["client-layout"]`, "client", 0, "", "client-style client-style"},
+	} {
+		configure(t, environ, "[checks]\n"+c.checks+"\n")
+		r := run(t, environ, "", "preview", path, "--json", "--fail-on", c.level)
+		var got report
+		parse(t, r.stdout, &got)
+		var found []string
+		for _, f := range got.Checks {
+			found = append(found, f.ID)
+		}
+		if r.status != c.status || !strings.HasSuffix(r.stderr, c.stderr) || strings.Join(found, " ") != c.found {
+			t.Errorf("%s %s: %d %q %q", c.checks, c.level, r.status, r.stderr, found)
+		}
+		if c.checks == "" {
+			if flex := got.Checks[0]; flex.Where != "HTML, line 1" || flex.Level != "layout" || len(flex.Clients) != 3 || fmt.Sprint(flex.Clients[0]) != "{outlook-windows 2019 no}" || flex.Clients[2].Client != "gmail-ios" || flex.Clients[2].Support != "partly" {
+				t.Errorf("%+v", flex)
+			}
+			if round := got.Checks[1]; round.Where != "HTML, line 2" || round.Level != "decoration" {
+				t.Errorf("%+v", round)
+			}
+		}
+	}
+	if got := finding(t, run(t, environ, "", "doctor"), "clients"); !strings.Contains(got, "caniemail's data of 20") {
+		t.Errorf("doctor says %q of the data", got)
+	}
 }

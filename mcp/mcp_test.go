@@ -507,6 +507,21 @@ func TestOnlyWhatIsAnImageIsHandedOutAsOne(t *testing.T) {
 	}
 }
 
+func TestCheckMessageNamesWhatClientsLack(t *testing.T) {
+	a := newAgent(t, apitest.Options{Extensions: true}, nil)
+	inbox := a.inbox()
+	m := a.deliver(inbox, apitest.Mail{Raw: []byte("Subject: Flex\r\nContent-Type: text/html\r\n\r\n<p>\n<b style='display:flex'>x</b>")})
+	var got struct {
+		Checks []struct{ ID, Level, Message, Where string }
+	}
+	a.call("check_message", map[string]any{"inbox": inbox.Email, "message": m.ID}, &got)
+	if !slices.ContainsFunc(got.Checks, func(c struct{ ID, Level, Message, Where string }) bool {
+		return c.ID == "client-layout" && c.Level == "layout" && c.Where == "HTML, line 2" && strings.HasSuffix(c.Message, "in Outlook for Windows")
+	}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestPrompts(t *testing.T) {
 	a := newAgent(t, apitest.Options{}, nil)
 	for name, argument := range map[string]string{"sign_up": "url", "check_mail": "inbox"} {

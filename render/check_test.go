@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"mayfly/internal/mail"
 	"mayfly/render"
 	"mayfly/render/check"
@@ -32,7 +34,7 @@ func sound() mail.Message {
 
 func checkIDs(m mail.Message) []string {
 	var ids []string
-	for _, f := range render.Open(m).Checks() {
+	for _, f := range render.Open(m).Findings() {
 		ids = append(ids, f.ID)
 	}
 	return ids
@@ -119,6 +121,8 @@ var faults = []struct {
 	{"unsubscribe-one-click", func(m *mail.Message) {
 		m.Fields = append(m.Fields, mail.Field{Name: "List-Unsubscribe", Value: "<https://acme.example/u>"})
 	}},
+	{"client-layout", func(m *mail.Message) { m.HTML += `<p style="display:flex">x</p>` }},
+	{"client-style", func(m *mail.Message) { m.HTML += `<p style="border-radius:4px">x</p>` }},
 }
 
 func TestEachFaultIsFound(t *testing.T) {
@@ -183,5 +187,45 @@ func TestFindingsAreFewAndOneLineEach(t *testing.T) {
 		if i > 0 && f.Level > findings[i-1].Level {
 			t.Errorf("%s stands behind %s", f.Level, findings[i-1].Level)
 		}
+	}
+}
+
+// TestClients holds the messages about clients to one line, and what they say to what happens.
+func TestClients(t *testing.T) {
+	m := sound()
+	m.HTML += `<div style="display:flex;gap:4px"><b style="border-radius:4px">x</b><b style="border-radius:4px">y</b></div>` + "\n" +
+		`<p style="text-shadow:0 0 1px red;background:linear-gradient(red, blue);backdrop-filter:blur(1px);word-spacing:1rem">z</p>` +
+		`<style>@media (prefers-reduced-motion:reduce) {p {color:red}}</style>`
+	var lines []string
+	for _, line := range render.Open(m).Lines(render.Checks, render.Options{Width: 80}) {
+		if line.Plain != "" {
+			lines = append(lines, strings.TrimSpace(line.Plain))
+		}
+		if ansi.StringWidth(line.Plain) > 80 {
+			t.Errorf("%q is too wide", line.Plain)
+		}
+	}
+	got := strings.Join(lines, "\n")
+	for _, want := range []string{
+		"6 mail client layout problems\n! @media · 4 places · rules ignored in Outlook for Windows\n",
+		"\n! <style> · 1 place · rules in the body ignored in Gmail\n",
+		"\n! display:flex · 1 place · one below the other in Outlook for Windows\n",
+		"\n! gap · 1 place · no gap in Outlook for Windows, Yahoo\n",
+		"· border-radius · 2 places · square corners in Outlook for Windows\n",
+		"· linear-gradient() · 1 place · no gradient in Outlook, Yahoo\n",
+		"partly in Gmail for Android/iOS: Google accounts",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	findings := render.Open(m).Under(check.Rules{Clients: []string{"outlook-windows"}, Ignore: []string{"client-layout"}}).Findings()
+	for i, f := range findings {
+		if f.ID != "client-style" || f.Line == 0 || f.Level != check.Decoration || len(f.Use.Gaps) != 1 || f.Use.Gaps[0].Client != "outlook-windows" || i > 0 && f.Use.Places > findings[i-1].Use.Places {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(findings) < 4 || findings[1].Use.Title != "border-radius" {
+		t.Errorf("%+v", findings)
 	}
 }

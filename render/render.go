@@ -7,6 +7,7 @@
 package render
 
 import (
+	"slices"
 	"sync"
 
 	"mayfly/internal/clean"
@@ -67,6 +68,7 @@ type Mail struct {
 	found      find.Parts
 	rules      check.Rules
 	checks     func() []check.Finding
+	findings   func() []check.Finding
 	imageCount func() (present, missing int)
 
 	mu     sync.Mutex
@@ -96,6 +98,7 @@ func open(m mail.Message, before *Mail) *Mail {
 	o.read(before)
 	o.rich = o.invited()
 	o.checks = sync.OnceValue(o.check)
+	o.findings = sync.OnceValue(func() []check.Finding { return append(slices.Clip(o.checks()), check.Clients(m.HTML, o.rules)...) })
 	o.imageCount = sync.OnceValues(o.countImages)
 	return o
 }
@@ -169,6 +172,9 @@ func (m *Mail) Confirm() (find.Link, bool) {
 
 // Checks returns what a tester should look at before the mail is sent.
 func (m *Mail) Checks() []check.Finding { return m.checks() }
+
+// Findings returns the checks, and then what mail clients do not support, for which it reads the HTML anew once.
+func (m *Mail) Findings() []check.Finding { return m.findings() }
 
 func (m *Mail) check() []check.Finding {
 	in := check.Input{

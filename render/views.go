@@ -118,7 +118,7 @@ func field(name, value string) *doc.Block {
 // checkList lists the findings of the checks by their level, each with its number from 1 as the order of its
 // leaf. Of those that are alike the first stands for all, unless they are unfolded.
 func (m *Mail) checkList(unfold bool) *doc.Document {
-	findings := m.Checks()
+	findings := m.Findings()
 	if len(findings) == 0 {
 		return note("No problems were found.")
 	}
@@ -134,7 +134,7 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 		switch {
 		case f.Alike > 0:
 			number += f.Alike
-			head.Spans = []doc.Span{{Text: english.Plural(number, f.Level.String(), ""), Style: doc.Style{Bold: true, Role: level.role}}}
+			head.Spans = []doc.Span{{Text: english.Plural(number, level.name, ""), Style: doc.Style{Bold: true, Role: level.role}}}
 			if f.Alike > 1 {
 				aside += " ×" + strconv.Itoa(f.Alike)
 			}
@@ -146,6 +146,9 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 			where += ", line " + strconv.Itoa(f.Line)
 		}
 		text := clean.Line(f.Message)
+		if f.Use != nil {
+			aside, where = "", "" // it is one line
+		}
 		if where != "" {
 			text += " (" + where + ")"
 		}
@@ -156,11 +159,12 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 	return d
 }
 
-// levels are how findings are marked.
+// levels are how findings are counted and marked.
 var levels = [...]struct {
-	mark string
-	role doc.Role
-}{check.Note: {"·", doc.Secondary}, check.Warning: {"!", doc.Warning}, check.Error: {"✕", doc.Bad}}
+	name, mark string
+	role       doc.Role
+}{check.Error: {"error", "✕", doc.Bad}, check.Warning: {"warning", "!", doc.Warning}, check.Note: {"note", "·", doc.Secondary},
+	check.Layout: {"mail client layout problem", "!", doc.Warning}, check.Decoration: {"mail client style problem", "·", doc.Secondary}}
 
 // lay lays out a view.
 func (m *Mail) lay(v View, o Options) []Line {

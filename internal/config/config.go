@@ -88,7 +88,8 @@ type Browser struct {
 
 // Checks is the table [checks].
 type Checks struct {
-	Ignore []string `toml:"ignore"` // IDs of findings that are not shown
+	Ignore  []string `toml:"ignore"`  // IDs of findings that are not shown
+	Clients []string `toml:"clients"` // mail clients or families of them; nil for the usual ones
 }
 
 // Command is a shell command that a key runs.

@@ -132,10 +132,14 @@ func TestProblems(t *testing.T) {
 			`config.toml:4: filter: there is no key "ctlr+y", ""; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 			`config.toml:5: search: there is no key "control"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 		}},
+		{"mail clients", "[checks]\nclients = ['gmail', 'outlook-window', 'pine']\n", []string{
+			`config.toml:2: no mail client is called "outlook-window"; did you mean outlook-windows?`,
+			`config.toml:2: no mail client is called "pine"`,
+		}},
 		{"of the checks", "[checks]\nignore = [\n'link-private', 'link-htp', 'xyzzy']\n[checks.a]\n", []string{
 			`config.toml:2: no check is called "link-htp"; did you mean link-http?`,
 			`config.toml:2: no check is called "xyzzy"`,
-			`config.toml:4: "a" is not a setting of [checks]; there are ignore`,
+			`config.toml:4: "a" is not a setting of [checks]; there are clients, ignore`,
 		}},
 		{"clash", "[keys]\ndown = 'n'\ncopy-code = 'd'\nfilter = 'n'\n", []string{
 			`config.toml:2: "n" is already the key of filter; down goes without it`,
@@ -225,6 +229,7 @@ download_dir = "~/mail"
 command = "chromium"
 [checks]
 ignore = ["link-private", "image-alt"]
+clients = ["outlook-windows", "gmail"]
 [keys]
 copy-code = ["C", "ctrl+y"]
 delete-inbox = []
@@ -239,7 +244,7 @@ var set = Config{
 		Allow: []string{"qa@example.com", "*@example.org"}},
 	UI:      UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
 	Browser: Browser{Command: "chromium"},
-	Checks:  Checks{Ignore: []string{"link-private", "image-alt"}},
+	Checks:  Checks{Ignore: []string{"link-private", "image-alt"}, Clients: []string{"outlook-windows", "gmail"}},
 	Keys:    map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
 }
 

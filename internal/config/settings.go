@@ -14,6 +14,7 @@ import (
 	"mayfly/internal/near"
 	"mayfly/internal/sockets"
 	"mayfly/render/check"
+	"mayfly/render/client"
 )
 
 // setting describes a setting of config.toml for those who got it wrong.
@@ -43,6 +44,7 @@ func settings() []setting {
 		{"ui.autocopy", "true or false"},
 		{"ui.download_dir", `a folder in quotes, such as "~/mail"`},
 		{"browser.command", `a program in quotes, such as "chromium"`},
+		{"checks.clients", `a list of mail clients in quotes, such as ["outlook", "gmail-ios"]`},
 		{"checks.ignore", `a list of the IDs of checks in quotes, such as ["link-private"]`},
 		{"keys.*", `a key in quotes, such as "c", "ctrl+y" or "f2", or a list of keys`},
 		{"commands.*", `a shell command in quotes, such as "wc -l"`},
@@ -98,14 +100,8 @@ func (r *reader) config(usualKeys map[string][]string) Config {
 	r.check(&d.Local.HTTP, sockets.IsLoopbackAddress, "local", "http")
 	r.check(&d.Relay.TLS, oneOf(relayTLS), "relay", "tls")
 	r.check(&d.UI.Theme, oneOf(assets.ThemeNames()), "ui", "theme")
-	r.line = r.lineOf("checks", "ignore")
-	d.Checks.Ignore = slices.DeleteFunc(d.Checks.Ignore, func(id string) bool {
-		unknown := !slices.Contains(check.IDs(), id)
-		if unknown {
-			r.report([]string{"checks", "ignore"}, "no check is called %q%s", id, meant(id, check.IDs()))
-		}
-		return unknown
-	})
+	d.Checks.Ignore = r.known(d.Checks.Ignore, "check", check.IDs, "checks", "ignore")
+	d.Checks.Clients = r.known(d.Checks.Clients, "mail client", client.Names, "checks", "clients")
 	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Browser: d.Browser, Checks: d.Checks, Keys: map[string][]string{}}
 	if usualKeys != nil {
 		for action, keys := range d.Keys {
@@ -137,6 +133,18 @@ func (r *reader) check(value *string, valid func(string) bool, key ...string) {
 		r.takes(key)
 		*value = ""
 	}
+}
+
+// known returns the names of a list that exist, and reports the others.
+func (r *reader) known(list []string, what string, names func() []string, key ...string) []string {
+	r.line = r.lineOf(key...)
+	return slices.DeleteFunc(list, func(name string) bool {
+		unknown := !slices.Contains(names(), name)
+		if unknown {
+			r.report(key, "no %s is called %q%s", what, name, meant(name, names()))
+		}
+		return unknown
+	})
 }
 
 // lineOf is the line of a key, 0 when the file does not give it.

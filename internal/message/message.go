@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 	"mayfly/internal/mail"
 	"mayfly/render"
 	"mayfly/render/check"
+	"mayfly/render/client"
 	"mayfly/render/layout"
 )
 
@@ -212,6 +214,8 @@ type Check struct {
 	Level   string `json:"level"`
 	Message string `json:"message"`
 	Where   string `json:"where"`
+
+	Clients []client.Gap `json:"clients,omitempty"` // that do not support what was found
 }
 
 // Report returns the report, with the message rendered at width columns.
@@ -306,8 +310,12 @@ func (m *Message) Links() []Link {
 // Checks returns what a tester should look at before the message is sent, never nil.
 func (m *Message) Checks() []Check {
 	checks := []Check{}
-	for _, f := range m.Mail().Checks() {
-		checks = append(checks, Check{f.ID, f.Level.String(), f.Message, f.Where})
+	for _, f := range m.Mail().Findings() {
+		c := Check{f.ID, f.Level.String(), f.Message, f.Where, nil}
+		if f.Use != nil {
+			c.Where, c.Clients = f.Where+", line "+strconv.Itoa(f.Line), f.Use.Gaps
+		}
+		checks = append(checks, c)
 	}
 	return checks
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mayfly/internal/clean"
+	"mayfly/render/client"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 )
@@ -20,26 +21,32 @@ import (
 type Level int
 
 const (
-	Note Level = iota
+	Decoration Level = iota // is lost in a mail client
+	Layout                  // breaks in a mail client
+	Note
 	Warning
 	Error
 )
 
-// String returns note, warning or error.
-func (l Level) String() string { return [...]string{"note", "warning", "error"}[l] }
+// String returns the level in lower case.
+func (l Level) String() string {
+	return [...]string{"decoration", "layout", "note", "warning", "error"}[l]
+}
 
 // IDs returns the IDs that findings have.
 func IDs() []string {
 	return strings.Fields(`placeholder mojibake malformed link-empty link-relative link-no-host link-scheme link-private link-http
 		link-spaces link-differs parts-code parts-link parts-differ text-missing body-missing preheader-missing image-alt
 		text-reversed html-clipped script form embedded stylesheet subject-empty subject-long from-missing from-several
-		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click`)
+		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click
+		client-layout client-style`)
 }
 
 // Rules say what is looked for.
 type Rules struct {
-	Local  bool     // the message was received on this machine, where a link to it is right
-	Ignore []string // IDs of findings that are left out
+	Local   bool     // the message was received on this machine, where a link to it is right
+	Ignore  []string // IDs of findings that are left out
+	Clients []string // mail clients or families of them; nil for client.Default
 }
 
 // Finding is one problem in a message.
@@ -53,6 +60,7 @@ type Finding struct {
 	// that line. Line is 0 for what is not in the source.
 	Line, Column int
 
+	Use *client.Use // of those of [Clients]
 	// Alike is how many findings of this ID and level there are, of which at most a few are listed. Only the
 	// first of them has it; it is 0 in the others.
 	Alike int

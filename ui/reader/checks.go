@@ -18,7 +18,7 @@ func (p *Pane) findings() []check.Finding {
 	if p.View != render.Checks || p.laidOut.view != render.Checks || p.Opened == nil {
 		return nil
 	}
-	return p.Opened.Mail().Checks()
+	return p.Opened.Mail().Findings()
 }
 
 // moveCheck moves the cursor by n over the checks, and scrolls to it. It reports whether there is one.

@@ -104,6 +104,19 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 	}
 }
 
+func TestWhatClientsLackHasAPlace(t *testing.T) {
+	s := open(t, 124, 24, api.Message{ID: "1", Subject: "Round", Text: "A mail", HTML: "<div style=\"display:none\">In short</div><p>A mail</p>\n<b style=\"border-radius:4px\">x</b>"})
+	s.do("view-checks")
+	s.draw().See("border-radius · 1 place · square corners in Outlook for Windows")
+	s.do("show-place")
+	if got := s.marks(); s.View != render.HTML || len(got) != 1 || !strings.Contains(got[0], "border-radius:4px") {
+		t.Errorf("it leads to %q in %s", got, Views[s.View])
+	}
+	if s.send(uitest.Back); s.View != render.Checks {
+		t.Error("esc does not lead back")
+	}
+}
+
 func TestAlikeChecksAreFolded(t *testing.T) {
 	links := ""
 	for n := range 7 {
