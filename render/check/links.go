@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -64,36 +65,31 @@ const maxElements = 200_000
 // elements checks the tags of the HTML source.
 func elements(in Input, r *report) {
 	z := html.NewTokenizer(strings.NewReader(in.HTML.Source))
-	nowhere := make(map[string]int) // links without a target
-	first := make(map[string]int)   // where the first of them is
-	defer func() {
-		for _, href := range slices.Sorted(maps.Keys(nowhere)) {
-			if n := nowhere[href]; n > 1 {
-				r.addAt(at(first[href]), "link-empty", Error, "HTML", "%d links lead nowhere: href=%q", n, href)
-			} else {
-				r.addAt(at(first[href]), "link-empty", Error, "HTML", "A link leads nowhere: href=%q", href)
-			}
-		}
-	}()
-	begins := 0 // the tag
+	nowhere := make(map[string][]int) // where the links without a target are
+	begins := 0                       // the tag
 	for range maxElements {
 		token := z.Next()
 		if token == html.ErrorToken {
-			return
+			break
 		}
 		ends := begins + len(z.Raw())
 		if token == html.StartTagToken || token == html.SelfClosingTagToken {
 			name, more := z.TagName()
 			attrs := attributes(z, more)
-			if href, ok := attrs["href"]; ok && atom.Lookup(name) == atom.A && (strings.TrimSpace(href) == "" || strings.TrimSpace(href) == "#") {
-				href = strings.TrimSpace(href)
-				if nowhere[href]++; nowhere[href] == 1 {
-					first[href] = begins
-				}
+			href, ok := attrs["href"]
+			if href = strings.TrimSpace(href); ok && atom.Lookup(name) == atom.A && (href == "" || href == "#") {
+				nowhere[href] = append(nowhere[href], begins)
 			}
 			element(atom.Lookup(name), at(begins), attrs, r)
 		}
 		begins = ends
+	}
+	for _, href := range slices.Sorted(maps.Keys(nowhere)) {
+		said := "A link leads"
+		if n := len(nowhere[href]); n > 1 {
+			said = strconv.Itoa(n) + " links lead"
+		}
+		r.addAt(at(nowhere[href][0]), "link-empty", Error, "HTML", "%s nowhere: href=%q", said, href)
 	}
 }
 
