@@ -237,7 +237,11 @@ func (t *tools) checkMessage(ctx context.Context, c *api.Client, id string, in m
 		return checkList{}, err
 	}
 	m.Rules = t.rules
-	return checkList{warning, m.Checks()}, nil
+	checks := m.Checks()
+	for i := range checks {
+		checks[i].Clients = nil // the messages name them, in fewer tokens
+	}
+	return checkList{warning, checks}, nil
 }
 
 // getAttachment has no structured content: a client that gives only that to the model would drop the
