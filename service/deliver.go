@@ -14,9 +14,10 @@ import (
 
 // Recipient is where mail to an address goes.
 type Recipient struct {
-	Address string // as it was addressed, in lower case
-	InboxID string // empty: WithInbox makes the inbox
-	KeyID   string // the owner of the inbox
+	Address string `json:"address,omitempty"` // as it was addressed, in lower case
+	InboxID string `json:"-"`                 // empty: WithInbox makes the inbox
+	KeyID   string `json:"-"`                 // the owner of the inbox
+	Refused string `json:"refused,omitempty"` // the reply that refused it; empty if it was accepted
 
 	emailsPerDay int
 	plan         Plan   // of an API key
@@ -28,7 +29,8 @@ type Recipient struct {
 // made when its first message is stored. Without Options.CatchAll, mail for the postmaster is kept for the
 // operator. The address is local-part@domain or "postmaster", unquoted and without angle brackets, in any
 // case. NotFound: there is no inbox (SMTP 550). Invalid: not an address (553). OverQuota: the owner has
-// received all the messages of the day (452).
+// received all the messages of the day (452). With NotFound and OverQuota it returns the address and the key
+// that has or had it, if any.
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
 	local, domain, err := splitAddress(s.withDomain(address))
 	if err != nil {
@@ -44,8 +46,10 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	switch {
 	case err == nil:
 		r.InboxID, r.KeyID = in.ID, in.KeyID
-	case ErrorCode(err) != NotFound || r.KeyID == "" || owner != "" && owner != r.KeyID:
+	case ErrorCode(err) != NotFound:
 		return Recipient{}, err
+	case r.KeyID == "" || owner != "" && owner != r.KeyID:
+		return Recipient{Address: address, KeyID: owner}, err
 	}
 	if r.KeyID == postmaster {
 		r.emailsPerDay = postmasterPerDay
@@ -53,7 +57,7 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	}
 	k, err := s.store.Key(ctx, r.KeyID)
 	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
-		return Recipient{}, errNoAddress()
+		return r, errNoAddress()
 	}
 	if err != nil {
 		return Recipient{}, err
@@ -140,9 +144,11 @@ func (s *Service) CatchesAll(k Key) bool { return k.ID != "" && k.ID == s.option
 
 // Delivery is a message with its envelope.
 type Delivery struct {
-	From string      // envelope sender, empty for the null reverse-path
-	To   []Recipient // from Service.Recipient; an inbox that is in it twice gets one message
-	Raw  []byte      // the message, neither changed nor kept after Deliver returns
+	From    string      // envelope sender, empty for the null reverse-path
+	To      []Recipient // from Service.Recipient; an inbox that is in it twice gets one message
+	Refused []Recipient // with what is known of them
+	Raw     []byte      // the message, neither changed nor kept after Deliver returns
+	Session
 }
 
 // Deliver stores the message for all recipients and returns nil when it is on disk. With an error
@@ -158,6 +164,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 	now := s.now()
 	a := Append{Received: now, Raw: d.Raw, Messages: make([]NewMessage, 0, len(d.To))}
 	seen := make(map[string]bool, len(d.To))
+	records := make(map[string][]byte, 1) // by ID of key
 	for _, r := range d.To {
 		if r.InboxID == "" {
 			var err error
@@ -169,6 +176,9 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 			continue
 		}
 		seen[r.InboxID] = true
+		if records[r.KeyID] == nil {
+			records[r.KeyID] = d.record(r.KeyID, now)
+		}
 		a.Messages = append(a.Messages, NewMessage{
 			KeyID:        r.KeyID,
 			InboxID:      r.InboxID,
@@ -177,6 +187,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 			From:         clip(from, 511),
 			FromName:     clip(sum.From.Name, 256),
 			Subject:      clip(sum.Subject, 1000),
+			Delivery:     records[r.KeyID],
 		})
 	}
 	switch err := s.store.Append(ctx, a); ErrorCode(err) {

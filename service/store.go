@@ -67,6 +67,9 @@ type Store interface {
 	// Message returns the message with a sequence number, or NotFound. The caller compares the ID.
 	Message(ctx context.Context, in Inbox, seq uint64) (Message, error)
 
+	// Delivery returns how the message with a sequence number came, as it was appended, or NotFound.
+	Delivery(ctx context.Context, in Inbox, seq uint64) ([]byte, error)
+
 	// Sweep removes up to limit inboxes that have expired at now, earliest first.
 	Sweep(ctx context.Context, now time.Time, limit int) (Swept, error)
 
@@ -126,6 +129,7 @@ type NewMessage struct {
 	From           string
 	FromName       string
 	Subject        string
+	Delivery       []byte // how it came, at most 1 KiB; not kept after the call
 }
 
 // Swept is what a sweep removed.

@@ -23,7 +23,7 @@ import (
 //	l key-ID 0 ^created inbox-ID 0          the inboxes of a key, the newest first
 //	x expires inbox-ID 0                    partition, creation and owner of an inbox, ordered by expiry
 //	e partition inbox-ID 0                  an inbox whose expiry was changed
-//	m partition inbox-ID 0 's' ^seq         summary of a message, the newest first
+//	m partition inbox-ID 0 's' ^seq         summary of a message and how it came, the newest first
 //	m partition inbox-ID 0 'b' ^seq         its raw body
 //	q day key-ID                            count of a key's messages on a day, or of its inboxes
 //	r                                       what a test of writing writes
@@ -207,9 +207,9 @@ func decodeAddress(value []byte) (inboxOf, error) {
 	return of, r.err
 }
 
-// encodeMessage encodes a message without its body. The sequence number in its ID is the one in its key.
-func encodeMessage(m service.Message) []byte {
-	w := make(writer, 0, 64+len(m.From)+len(m.FromName)+len(m.Subject)+len(m.To))
+// encodeMessage encodes a message without its body, and how it came. The sequence number in its ID is the one in its key.
+func encodeMessage(m service.Message, delivery []byte) []byte {
+	w := make(writer, 0, 64+len(m.From)+len(m.FromName)+len(m.Subject)+len(m.To)+len(delivery))
 	w.string(m.ID)
 	w.time(m.ReceivedAt)
 	w.number(m.Size)
@@ -217,19 +217,20 @@ func encodeMessage(m service.Message) []byte {
 	w.string(m.FromName)
 	w.string(m.Subject)
 	w.string(m.To)
-	return w
+	return append(w, delivery...)
 }
 
-func decodeMessage(value []byte) (service.Message, error) {
+// decodeMessage returns a message, and of the value how it came, of which older versions stored nothing.
+func decodeMessage(value []byte) (m service.Message, delivery []byte, err error) {
 	r := reader{b: value}
-	m := service.Message{
+	m = service.Message{
 		Summary: service.Summary{
 			ID: r.string(), ReceivedAt: r.time(), Size: r.number(),
 			From: r.string(), FromName: r.string(), Subject: r.string(),
 		},
 		To: r.string(),
 	}
-	return m, r.err
+	return m, r.b, r.err
 }
 
 // messageVersion returns the version of an inbox whose newest message has the ID. As it is random,

@@ -91,7 +91,7 @@ func counted(v *pebbledb.Snapshot, in service.Inbox) (service.Inbox, error) {
 		if seq <= in.Last {
 			return false, nil
 		}
-		m, err := decodeMessage(value)
+		m, _, err := decodeMessage(value)
 		in.Messages, in.Last, in.Version = in.Messages+int(seq-in.Last), seq, messageVersion(m.ID)
 		return false, err
 	})

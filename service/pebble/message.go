@@ -71,7 +71,7 @@ func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) 
 		To: n.To,
 	}
 	messages := messagesKey(in.Inbox)
-	g.set(messageKey(messages, summaryKind, seq), encodeMessage(m))
+	g.set(messageKey(messages, summaryKind, seq), encodeMessage(m, n.Delivery))
 	g.set(messageKey(messages, bodyKind, seq), a.Raw)
 	in.Messages, in.Last, in.Version = in.Messages+1, seq, messageVersion(m.ID)
 }
@@ -92,7 +92,7 @@ func (s *Store) DeleteMessages(ctx context.Context, of service.Inbox, messageID 
 			g.removed[in.ID] = true
 		} else {
 			seq, _ := service.MessageSeq(messageID)
-			m, err := s.message(in.Inbox, seq)
+			m, _, err := s.message(in.Inbox, seq)
 			if err == nil && (m.ID != messageID || g.removed[in.ID] || g.removed[messageID]) {
 				err = service.ErrNotFound
 			}
@@ -168,7 +168,7 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 	}
 	list := make([]service.Summary, 0, size)
 	err := s.scan(ctx, start, end, func(key, value []byte) (bool, error) {
-		m, err := decodeMessage(value)
+		m, _, err := decodeMessage(value)
 		list = append(list, m.Summary)
 		return len(list) != limit, err
 	})
@@ -177,13 +177,13 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 
 // Summary implements service.Store.
 func (s *Store) Summary(ctx context.Context, in service.Inbox, seq uint64) (service.Summary, error) {
-	m, err := s.message(in, seq)
+	m, _, err := s.message(in, seq)
 	return m.Summary, err
 }
 
 // Message implements service.Store.
 func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (service.Message, error) {
-	m, err := s.message(in, seq)
+	m, _, err := s.message(in, seq)
 	if err != nil {
 		return m, err
 	}
@@ -191,14 +191,23 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 	return m, err
 }
 
-func (s *Store) message(in service.Inbox, seq uint64) (service.Message, error) {
+// Delivery implements service.Store.
+func (s *Store) Delivery(ctx context.Context, in service.Inbox, seq uint64) ([]byte, error) {
+	_, delivery, err := s.message(in, seq)
+	if err == nil && len(delivery) == 0 {
+		err = service.ErrNotFound
+	}
+	return delivery, err
+}
+
+func (s *Store) message(in service.Inbox, seq uint64) (m service.Message, delivery []byte, err error) {
 	if !isName(in.ID) {
-		return service.Message{}, service.ErrNotFound
+		return m, nil, service.ErrNotFound
 	}
 	value, err := s.get(messageKey(messagesKey(in), summaryKind, seq))
 	if err != nil {
-		return service.Message{}, err
+		return m, nil, err
 	}
-	m, err := decodeMessage(value)
-	return m, s.readError(err)
+	m, delivery, err = decodeMessage(value)
+	return m, delivery, s.readError(err)
 }

@@ -18,6 +18,7 @@ import (
 const (
 	summaryColumns  = "m.id, m.sender, m.sender_name, m.subject, m.received_at, m.size"
 	selectSummaries = "SELECT " + summaryColumns + " FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4"
+	selectDelivery  = "SELECT m.delivery FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
 	selectMessage   = "SELECT " + summaryColumns + ", m.recipient, m.raw FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
 )
 
@@ -104,6 +105,16 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 		m.Raw, err = unpack(packed, m.Size)
 	}
 	return m, s.failure(ctx, s.pool, err)
+}
+
+// Delivery implements service.Store.
+func (s *Store) Delivery(ctx context.Context, in service.Inbox, seq uint64) (delivery []byte, err error) {
+	err = s.read(ctx, in, func(b *pgx.Batch, table string) {
+		b.Queue(fmt.Sprintf(selectDelivery, table), in.KeyID, in.ID, int64(min(seq, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&delivery)
+		})
+	})
+	return delivery, err
 }
 
 // DeleteMessages implements service.Store.

@@ -14,7 +14,7 @@ import (
 )
 
 // schemaVersion changes with the files.
-const schemaVersion = 2
+const schemaVersion = 3
 
 var (
 	//go:embed schema.sql

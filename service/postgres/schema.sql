@@ -59,6 +59,7 @@ CREATE TABLE messages (
     size        bigint NOT NULL,           -- of the raw message
     recipient   text NOT NULL,
     raw         bytea NOT NULL,            -- already compressed
+    delivery    bytea,                     -- how it came: the API's object in JSON
     PRIMARY KEY (inbox_id, seq, slot)
 ) PARTITION BY LIST (slot);
 ALTER TABLE messages ALTER COLUMN raw SET STORAGE EXTERNAL;

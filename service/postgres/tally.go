@@ -148,7 +148,7 @@ func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
 			seq := in.Last - left[inboxFor(m)]
 			m.ID = service.NewMessageID(seq)
 			sum := service.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: d.Received, Size: d.size}
-			rows.add(in, int64(seq), service.Message{Summary: sum, To: m.To}, d.packed)
+			rows.add(in, int64(seq), service.Message{Summary: sum, To: m.To}, d.packed, m.Delivery)
 		}
 	}
 	var b pgx.Batch
@@ -176,13 +176,13 @@ func inboxFor(m *service.NewMessage) keyed { return keyed{m.KeyID, m.InboxID} }
 type messageRows map[slot][][]any
 
 var messageColumns = []string{
-	"key_id", "inbox_id", "slot", "seq", "id", "sender", "sender_name", "subject", "received_at", "size", "recipient", "raw",
+	"key_id", "inbox_id", "slot", "seq", "id", "sender", "sender_name", "subject", "received_at", "size", "recipient", "raw", "delivery",
 }
 
-func (r messageRows) add(in service.Inbox, seq int64, m service.Message, packed []byte) {
+func (r messageRows) add(in service.Inbox, seq int64, m service.Message, packed, delivery []byte) {
 	n := slotOf(in)
 	r[n] = append(r[n], []any{
-		in.KeyID, in.ID, int32(n), seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To), packed,
+		in.KeyID, in.ID, int32(n), seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To), packed, delivery,
 	})
 }
 
@@ -198,7 +198,7 @@ func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) e
 			}
 			continue
 		}
-		insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", n.table(), strings.Join(messageColumns, ", "))
+		insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)", n.table(), strings.Join(messageColumns, ", "))
 		for _, row := range rows {
 			b.Queue(insert, row...)
 		}

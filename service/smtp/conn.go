@@ -67,16 +67,17 @@ type conn struct {
 	small []byte  // for commands
 	bulk  *[]byte // pooled, for messages; nil while small is in use
 	out   []byte  // replies not yet written
+	last  string  // reply
 
-	begun         time.Time
-	readSet       time.Time // when the read deadline was set
-	writeSet      time.Time // when the write deadline was set
-	oneOfMany     bool      // there were many connections when it began
-	deep          bool      // the stack has grown
-	greeted       bool      // EHLO or HELO
-	secure        bool      // TLS
-	authenticated bool
-	tx            transaction
+	begun     time.Time
+	readSet   time.Time // when the read deadline was set
+	writeSet  time.Time // when the write deadline was set
+	oneOfMany bool      // there were many connections when it began
+	deep      bool      // the stack has grown
+	hello     string    // EHLO or HELO and the client's name; empty before
+	tls       string    // the version; empty without TLS
+	login     string    // the name, or "?"; empty without a login
+	tx        transaction
 
 	messages, errors, refused int
 }
@@ -88,6 +89,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 // reply queues a reply line. It is sent once the input is consumed or there are many, so that the
 // replies to pipelined commands go out together.
 func (c *conn) reply(line string) {
+	c.last = line
 	c.out = append(c.out, line...)
 	c.out = append(c.out, '\r', '\n')
 }

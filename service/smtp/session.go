@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"cmp"
 	"crypto/tls"
 	"encoding/base64"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mayfly/service"
 	"mayfly/service/limits"
 )
 
@@ -37,7 +39,7 @@ func (c *conn) run(part func() error) {
 	c.tx.reset()
 	c.shrink()
 	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
-		"errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)
+		"errors", c.errors, "tls", c.tls, "duration", time.Since(c.begun), "end", err)
 }
 
 // survive makes a panic the end of its session alone.
@@ -75,7 +77,7 @@ func (c *conn) farewell(err error) {
 	case err != errClosed && err != errQuit:
 		return
 	}
-	if c.flush() == nil && err != errQuit && !c.secure {
+	if c.flush() == nil && err != errQuit && c.tls == "" {
 		limits.Linger(c.raw)
 	}
 }
@@ -129,17 +131,22 @@ func (c *conn) bad(line string) error {
 func (c *conn) command(line []byte) error {
 	verb, arg := splitCommand(line)
 	if done, err := c.misbehave(verb); done {
+		if verb == "RCPT" {
+			c.noteRefusal(service.Recipient{})
+		}
 		return err
 	}
 	switch verb {
 	case "MAIL":
 		return c.mail(arg)
 	case "RCPT":
-		return c.rcpt(arg)
+		r, err := c.rcpt(arg)
+		c.noteRefusal(r)
+		return err
 	case "DATA":
 		return c.data(arg)
 	case "EHLO", "HELO":
-		return c.hello(verb, arg)
+		return c.greet(verb, arg)
 	case "STARTTLS":
 		return c.startTLS(arg)
 	case "AUTH":
@@ -180,12 +187,12 @@ func (c *conn) command(line []byte) error {
 	}
 }
 
-func (c *conn) hello(verb, arg string) error {
+func (c *conn) greet(verb, arg string) error {
 	if !isGreetingName(arg) {
 		return c.bad("501 5.5.4 " + verb + " needs the client's name")
 	}
 	c.tx.reset()
-	c.greeted = true
+	c.hello = verb + " " + arg
 	o := &c.server.options
 	if verb == "HELO" {
 		c.reply("250 " + o.Hostname)
@@ -196,7 +203,7 @@ func (c *conn) hello(verb, arg string) error {
 	c.reply("250-SIZE " + strconv.FormatInt(o.MaxMessageBytes, 10))
 	c.reply("250-8BITMIME")
 	c.reply("250-SMTPUTF8")
-	if o.TLS != nil && !c.secure {
+	if o.TLS != nil && c.tls == "" {
 		c.reply("250-STARTTLS")
 	}
 	if o.AuthAny {
@@ -211,7 +218,7 @@ func (c *conn) startTLS(arg string) error {
 	switch {
 	case c.server.options.TLS == nil:
 		return c.bad("502 5.5.1 STARTTLS is not offered")
-	case c.secure:
+	case c.tls != "":
 		return c.bad("503 5.5.1 TLS is already on")
 	case arg != "":
 		return c.bad("501 5.5.4 STARTTLS has no argument")
@@ -226,7 +233,7 @@ func (c *conn) startTLS(arg string) error {
 	if err := c.handshake(); err != nil {
 		return err
 	}
-	c.greeted, c.authenticated = false, false
+	c.hello, c.login = "", ""
 	c.tx.reset()
 	return nil
 }
@@ -238,25 +245,26 @@ func (c *conn) handshake() error {
 		return fmt.Errorf("TLS handshake: %w", err)
 	}
 	c.nc = secure
-	c.secure, c.deep = true, true
+	c.tls, c.deep = tls.VersionName(secure.ConnectionState().Version), true
 	return nil
 }
 
 // auth accepts any login with PLAIN or LOGIN (RFC 4954), for applications under test that insist on
-// logging in. Names and passwords are ignored.
+// logging in. Passwords are ignored.
 func (c *conn) auth(arg string) error {
 	mechanism, initial, hasInitial := strings.Cut(arg, " ")
 	switch {
 	case !c.server.options.AuthAny:
 		return c.bad("502 5.5.1 AUTH is not offered")
-	case !c.greeted:
+	case c.hello == "":
 		return c.bad("503 5.5.1 Send EHLO first")
-	case c.authenticated:
+	case c.login != "":
 		return c.bad("503 5.5.1 Already logged in")
 	case c.tx.open:
 		return c.bad("503 5.5.1 Not during a mail transaction")
 	}
 	var steps []string // challenges, in base64
+	var answers []string
 	switch strings.ToUpper(mechanism) {
 	case "PLAIN":
 		steps = []string{""}
@@ -266,14 +274,16 @@ func (c *conn) auth(arg string) error {
 		return c.bad("504 5.5.4 Only PLAIN and LOGIN are supported")
 	}
 	if hasInitial {
-		if !isBase64(initial) {
+		answer, ok := fromBase64(initial)
+		if !ok || initial == "" {
 			return c.bad("501 5.5.2 Not base64")
 		}
-		steps = steps[1:]
+		steps, answers = steps[1:], []string{answer}
 	}
 	for _, challenge := range steps {
 		c.reply("334 " + challenge)
 		line, err := c.readLine(maxAuthLine)
+		answer, ok := fromBase64(string(line))
 		switch {
 		case errors.Is(err, errLineTooLong):
 			return c.bad("500 5.5.6 Line too long")
@@ -284,23 +294,37 @@ func (c *conn) auth(arg string) error {
 			return err
 		case string(line) == "*":
 			return c.bad("501 5.7.0 Login cancelled")
-		case len(line) > 0 && !isBase64(string(line)):
+		case !ok:
 			return c.bad("501 5.5.2 Not base64")
 		}
+		answers = append(answers, answer)
 	}
 	if done, err := c.misbehave("auth"); done {
 		return err
 	}
-	c.authenticated = true
+	c.login = loginName(answers)
 	c.reply("235 2.7.0 Logged in")
 	return nil
 }
 
-// isBase64 reports whether s is base64, or "=", which stands for an empty initial response.
-func isBase64(s string) bool {
+// fromBase64 decodes base64, or "=", which stands for an empty initial response.
+func fromBase64(s string) (text string, ok bool) {
 	if s == "=" {
-		return true
+		return "", true
 	}
-	_, err := base64.StdEncoding.DecodeString(s)
-	return err == nil && s != ""
+	b, err := base64.StdEncoding.DecodeString(s)
+	return string(b), err == nil
+}
+
+// loginName returns the name in the answers to LOGIN, a name and a password, or to PLAIN (RFC 4616), which is one: whom
+// to act as, name and password. It is "?" if there is none: what is of another form may be a password.
+func loginName(answers []string) string {
+	name := answers[0]
+	if len(answers) == 1 {
+		parts := strings.Split(name, "\x00")
+		if name = ""; len(parts) == 3 {
+			name = parts[1]
+		}
+	}
+	return cmp.Or(strings.Clone(name[:min(len(name), 255)]), "?") // without the password in its memory
 }

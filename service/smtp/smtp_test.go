@@ -29,10 +29,11 @@ import (
 // inboxes is a service with the inboxes a@box.test to f@box.test, "odd one"@box.test and
 // jürgen@box.test.
 type inboxes struct {
-	mu        sync.Mutex
-	delivered []delivery
-	err       error         // of Deliver
-	blocked   chan struct{} // Deliver waits for it, if it is not nil
+	mu         sync.Mutex
+	delivered  []delivery
+	deliveries []service.Delivery
+	err        error         // of Deliver
+	blocked    chan struct{} // Deliver waits for it, if it is not nil
 }
 
 type delivery struct {
@@ -54,7 +55,7 @@ func (s *inboxes) Recipient(_ context.Context, address string) (service.Recipien
 	case len(local) == 1 && "a" <= local && local <= "c", local == `"odd one"`, local == "jürgen":
 		return service.Recipient{Address: address, InboxID: "inbox_" + local}, nil
 	}
-	return service.Recipient{}, service.Errorf(service.NotFound, "No such inbox")
+	return service.Recipient{Address: address}, service.Errorf(service.NotFound, "No such inbox")
 }
 
 func (s *inboxes) Deliver(ctx context.Context, d service.Delivery) error {
@@ -74,7 +75,7 @@ func (s *inboxes) Deliver(ctx context.Context, d service.Delivery) error {
 	for _, r := range d.To {
 		got.to = append(got.to, r.Address)
 	}
-	s.delivered = append(s.delivered, got)
+	s.delivered, s.deliveries = append(s.delivered, got), append(s.deliveries, d)
 	return nil
 }
 

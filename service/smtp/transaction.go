@@ -16,7 +16,9 @@ type transaction struct {
 	from       string // "" is the null sender
 	utf8       bool   // SMTPUTF8 was given
 	size       int64  // SIZE as given; 0: none
+	parameters string // as given
 	recipients []service.Recipient
+	refused    []service.Recipient // at most maxRefused
 	body       body
 }
 
@@ -29,7 +31,7 @@ func (t *transaction) reset() {
 
 func (c *conn) mail(arg string) error {
 	switch {
-	case !c.greeted:
+	case c.hello == "":
 		return c.bad("503 5.5.1 Send EHLO first")
 	case c.tx.open:
 		return c.bad("503 5.5.1 MAIL was already sent")
@@ -39,6 +41,7 @@ func (c *conn) mail(arg string) error {
 		return c.badPath(err, "501 5.5.4 Syntax: MAIL FROM:<address>", "501 5.1.7 Not a sender's address")
 	}
 	tx := transaction{open: true, from: from, recipients: c.tx.recipients}
+	_, tx.parameters, _ = strings.Cut(arg, "> ")
 	for _, p := range params {
 		ok := true
 		switch p.keyword {
@@ -97,45 +100,56 @@ func (c *conn) badPath(err error, syntax, address string) error {
 	}
 }
 
-func (c *conn) rcpt(arg string) error {
+// maxRefused is how many refused recipients a transaction keeps.
+const maxRefused = 100
+
+// noteRefusal keeps a recipient whose RCPT was refused, and the reply.
+func (c *conn) noteRefusal(r service.Recipient) {
+	if r.Refused = c.last; !strings.HasPrefix(c.last, "2") && len(c.tx.refused) < maxRefused {
+		c.tx.refused = append(c.tx.refused, r)
+	}
+}
+
+// rcpt answers RCPT. It returns the recipient if it was looked up.
+func (c *conn) rcpt(arg string) (r service.Recipient, err error) {
 	if !c.tx.open {
-		return c.bad("503 5.5.1 Send MAIL first")
+		return r, c.bad("503 5.5.1 Send MAIL first")
 	}
 	to, params, err := parsePath(arg, "TO:", parseMailbox)
 	if err == nil && to == "" {
 		err = errAddress
 	}
 	if err != nil {
-		return c.badPath(err, "501 5.5.4 Syntax: RCPT TO:<address>", "501 5.1.3 Not an address")
+		return r, c.badPath(err, "501 5.5.4 Syntax: RCPT TO:<address>", "501 5.1.3 Not an address")
 	}
 	if len(params) > 0 {
-		return c.bad("555 5.5.4 Unknown parameter: " + params[0].keyword)
+		return r, c.bad("555 5.5.4 Unknown parameter: " + params[0].keyword)
 	}
 	if !c.tx.utf8 && !mail.IsASCII([]byte(to)) {
-		return c.bad("553 5.6.7 The address needs SMTPUTF8")
+		return r, c.bad("553 5.6.7 The address needs SMTPUTF8")
 	}
 	if len(c.tx.recipients) >= c.server.options.MaxRecipients {
 		c.server.count.refuse(tooManyRecipients)
 		c.reply("452 4.5.3 Too many recipients")
-		return nil
+		return r, nil
 	}
 	if c.server.guesses.Exceeded(c.address, to) {
 		c.refused++
 		c.server.count.refuse(guesses)
 		c.reply("450 4.7.1 Too many unknown recipients from your address, try again later")
-		return c.tooManyRefusals()
+		return r, c.tooManyRefusals()
 	}
-	recipient, err := c.server.service.Recipient(c.server.sessions.Context(), to)
+	r, err = c.server.service.Recipient(c.server.sessions.Context(), to)
 	if err != nil {
 		if code := service.ErrorCode(err); code == service.NotFound || code == service.Invalid {
 			c.server.guesses.Wrong(c.address)
 		}
-		return c.refuse(err)
+		return r, c.refuse(err)
 	}
 	c.server.guesses.Right(c.address, to)
-	c.tx.recipients = append(c.tx.recipients, recipient)
+	c.tx.recipients = append(c.tx.recipients, r)
 	c.reply("250 2.1.5 OK")
-	return nil
+	return r, nil
 }
 
 // refuse answers RCPT, or the end of the data, according to an error of the service. The error
@@ -298,7 +312,10 @@ func (c *conn) store() error {
 	count := &c.server.count
 	count.delivering.Inc()
 	defer count.delivering.Dec()
-	if err := c.server.service.Deliver(c.server.sessions.Context(), service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()}); err != nil {
+	d := service.Delivery{From: tx.from, To: tx.recipients, Refused: tx.refused, Raw: tx.body.bytes(), Session: service.Session{
+		Client: c.raw.RemoteAddr().String(), Connected: c.begun, Hello: c.hello, TLS: c.tls, Login: c.login, Parameters: tx.parameters, Message: c.messages,
+	}}
+	if err := c.server.service.Deliver(c.server.sessions.Context(), d); err != nil {
 		return err
 	}
 	count.accepted.Inc()

@@ -130,7 +130,7 @@ func to(ins ...service.Inbox) []service.NewMessage {
 	for _, in := range ins {
 		list = append(list, service.NewMessage{
 			KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 1_000_000, To: in.Address,
-			From: "a@b.example", FromName: "Ada", Subject: "Hello",
+			From: "a@b.example", FromName: "Ada", Subject: "Hello", Delivery: []byte("{}"),
 		})
 	}
 	return list
@@ -346,6 +346,7 @@ func messages(t *testing.T, s store) {
 		n := to(in)
 		n[0].Subject = fmt.Sprintf("Message %d", i)
 		n[0].To = "one+tag@x.test"
+		n[0].Delivery = fmt.Appendf(nil, `{"client":"%d\u0000"}`, i)
 		must(t, s.Append(ctx, service.Append{Received: epoch.Add(time.Duration(i) * time.Second), Messages: n, Raw: []byte(fmt.Sprintf("raw %d", i))}))
 	}
 	all := list(t, s, in)
@@ -365,6 +366,9 @@ func messages(t *testing.T, s store) {
 		if got.Summary != want || got.To != "one+tag@x.test" || string(got.Raw) != fmt.Sprintf("raw %d", n) {
 			t.Errorf("message %+v", got)
 		}
+		if came, err := s.Delivery(ctx, in, seq); err != nil || string(came) != fmt.Sprintf(`{"client":"%d\u0000"}`, n) {
+			t.Errorf("it came as %q, %v", came, err)
+		}
 		sum, err := s.Summary(ctx, in, seq)
 		must(t, err)
 		if sum != want {
@@ -374,6 +378,7 @@ func messages(t *testing.T, s store) {
 	wantCode(t, failure(s.Summary(ctx, in, 4)), service.NotFound)
 	for _, seq := range []uint64{0, 4, 1 << 63, ^uint64(0)} {
 		wantCode(t, failure(s.Message(ctx, in, seq)), service.NotFound)
+		wantCode(t, failure(s.Delivery(ctx, in, seq)), service.NotFound)
 	}
 }
 
@@ -769,6 +774,8 @@ func messagesDeleted(t *testing.T, s store) {
 	if got := list(t, s, in); !slices.Equal(got, all[2:]) {
 		t.Errorf("%d messages are left of 38", len(got))
 	}
+	wantCode(t, failure(s.Delivery(ctx, in, 40)), service.NotFound)
+	must(t, failure(s.Delivery(ctx, in, 38)))
 	// What arrives later is newer than what was deleted, and stays.
 	together(t, 8, "", func(i int) error {
 		if i%2 == 0 {
@@ -782,6 +789,7 @@ func messagesDeleted(t *testing.T, s store) {
 		t.Errorf("after a message in an inbox that was emptied: %+v", got)
 	}
 	wantCode(t, failure(s.Message(ctx, in, 7)), service.NotFound)
+	wantCode(t, failure(s.Delivery(ctx, in, 7)), service.NotFound)
 	if got := list(t, s, keep); len(got) != 40 {
 		t.Errorf("another inbox has %d messages of 40", len(got))
 	}

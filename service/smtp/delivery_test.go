@@ -1,0 +1,123 @@
+package smtp
+
+import (
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	"mayfly/service"
+)
+
+func said(r []service.Recipient) string {
+	var all []string
+	for _, one := range r {
+		all = append(all, one.Address+" "+one.Refused)
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestADeliverySaysWhatTheClientSaid(t *testing.T) {
+	t.Parallel()
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{AuthAny: true, TLS: selfSigned(t), Limits: Limits{MaxRecipients: 2}})
+	c := dial(t, address)
+	c.expect("220")
+	c.run("HELO plain → 250\nMAIL FROM:<> → 250\nRCPT TO:<a@box.test> → 250\nDATA → 354\n.\n→ 250")
+	c.run("EHLO before → 250\nAUTH PLAIN AG9sZABvbGQ= → 235\nSTARTTLS → 220")
+	c = newClient(t, tls.Client(c.Conn, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}))
+	c.run(`
+		EHLO app.test → 250
+		AUTH LOGIN → 334
+		YWRh → 334
+		c2VjcmV0 → 235
+		RCPT TO:<a@box.test> → 503
+		MAIL FROM:<x@y.test> SIZE=20 body=8bitmime SMTPUTF8 → 250
+		RCPT TO:<nobody@box.test> → 550
+		RCPT TO:<a@@box.test> → 501
+		RCPT TO:<a@box.test> NOTIFY=NEVER → 555
+		RCPT TO:<full@box.test> → 452
+		RCPT TO:<a@box.test> → 250
+		RCPT TO:<d@box.test> → 250
+		RCPT TO:<c@box.test> → 452
+		DATA → 354
+		.
+		→ 250
+		MAIL FROM:<z@y.test> → 250
+		RCPT TO:<a@box.test> → 250
+		DATA → 354
+		.
+		→ 250`)
+	svc.mails() // locks
+	if len(svc.deliveries) != 3 {
+		t.Fatalf("%d mails", len(svc.deliveries))
+	}
+	first, second, third := svc.deliveries[0], svc.deliveries[1], svc.deliveries[2]
+	if first.Hello != "HELO plain" || first.TLS != "" || first.Login != "" || first.Message != 1 || first.Refused != nil || !strings.HasPrefix(first.Client, "127.0.0.1:") || first.Connected.IsZero() {
+		t.Errorf("%+v", first)
+	}
+	if second.Hello != "EHLO app.test" || second.TLS != "TLS 1.2" || second.Login != "ada" || second.Message != 2 || second.Parameters != "SIZE=20 body=8bitmime SMTPUTF8" {
+		t.Errorf("%+v", second)
+	}
+	if got, want := said(second.Refused), `nobody@box.test 550 5.1.1 No such inbox
+ 501 5.1.3 Not an address
+ 555 5.5.4 Unknown parameter: NOTIFY
+ 452 4.2.2 The plan allows no more messages today, or no more inboxes now
+ 452 4.5.3 Too many recipients`; got != want {
+		t.Errorf("refused:\n%s", got)
+	}
+	if third.Message != 3 || third.Parameters != "" || third.Refused != nil {
+		t.Errorf("%+v", third)
+	}
+}
+
+func TestADeliveryKeepsFewRefusals(t *testing.T) {
+	t.Parallel()
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{Limits: Limits{MaxRecipients: 2}, Chaos: "rcpt=451:1x"})
+	c := dial(t, address)
+	c.expect("220")
+	c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<a@box.test> → 451\nRCPT TO:<a@box.test> → 250\nRCPT TO:<b@box.test> → 250")
+	c.run(strings.TrimSpace(strings.Repeat("RCPT TO:<c@box.test> → 452\n", maxRefused)))
+	c.run("DATA → 354\n.\n→ 250")
+	svc.mails() // locks
+	if got := svc.deliveries[0].Refused; len(got) != maxRefused || got[0].Refused != "451 4.3.0 On purpose (chaos)" {
+		t.Error(said(got))
+	}
+}
+
+// What was sent as a password is never taken for a name.
+func FuzzLoginName(f *testing.F) {
+	f.Add("ada", "secret")
+	f.Add("a", "b")
+	f.Fuzz(func(t *testing.T, name, password string) {
+		if strings.Contains(name, "\x00") || strings.Contains(password, "\x00") || name == "" || len(name) > 255 {
+			t.Skip()
+		}
+		for _, answers := range [][]string{{name, password}, {"\x00" + name + "\x00" + password}, {"as\x00" + name + "\x00" + password}} {
+			if got := loginName(answers); got != name {
+				t.Errorf("%q has the name %q", answers, got)
+			}
+		}
+		for _, answer := range []string{password, name + "\x00" + password, "\x00\x00" + name + "\x00" + password} {
+			if got := loginName([]string{answer}); got != "?" {
+				t.Errorf("%q has the name %q", answer, got)
+			}
+		}
+	})
+}
+
+func TestALongLoginIsCut(t *testing.T) {
+	t.Parallel()
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{AuthAny: true})
+	c := dial(t, address)
+	c.expect("220")
+	c.run(fmt.Sprintf("EHLO me → 250\nAUTH PLAIN → 334\n%s → 235\nMAIL FROM:<> → 250\nRCPT TO:<a@box.test> → 250\nDATA → 354\n.\n→ 250",
+		base64.StdEncoding.EncodeToString([]byte("\x00"+strings.Repeat("n", 8000)+"\x00pass"))))
+	svc.mails() // locks
+	if got := svc.deliveries[0].Login; got != strings.Repeat("n", 255) {
+		t.Errorf("a login of %d bytes", len(got))
+	}
+}
