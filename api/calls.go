@@ -348,6 +348,11 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 	return a.body, nil
 }
 
+// Delivery returns how a message came, an extension of the contract: [ErrNotFound] if the service does not say.
+func (c *Client) Delivery(ctx context.Context, inboxID, messageID string) (Delivery, error) {
+	return get[Delivery](ctx, c, call{op: "get the delivery", path: messagePath(inboxID, messageID, "delivery")})
+}
+
 // releaseTimeout is how long a service may take to hand a message on to a mail server.
 const releaseTimeout = 90 * time.Second
 

@@ -150,10 +150,14 @@ func TestExtensions(t *testing.T) {
 		"DeleteMessage": func() error { return c.DeleteMessage(ctx, box.ID, "msg_none") },
 		"EmptyInbox":    func() error { return c.EmptyInbox(ctx, "inbox_none") },
 		"ExtendInbox":   func() error { return failure(c.ExtendInbox(ctx, "inbox_none", time.Hour)) },
+		"Delivery":      func() error { return failure(c.Delivery(ctx, box.ID, "msg_none")) },
 	} {
 		if err := call(); !errors.Is(err, api.ErrNotFound) || errors.Is(err, api.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if d, err := c.Delivery(ctx, box.ID, list.Messages[1].ID); err != nil || d.Recipients[0].Address != box.Email {
+		t.Errorf("Delivery: %+v, %v", d, err)
 	}
 	if err := c.DeleteMessage(ctx, box.ID, list.Messages[1].ID); err != nil || messages() != 4 {
 		t.Errorf("DeleteMessage: %v, %d messages", err, messages())
@@ -266,6 +270,7 @@ func TestNoExtensions(t *testing.T) {
 			t.Errorf("%s is not remembered: %v", name, err)
 		}
 	}
+	wantError(t, failure(c.Delivery(ctx, box.ID, ids[0])), api.ErrNotFound)
 	if list, err := c.Messages(ctx, box.ID); err != nil || len(list.Messages) != 3 {
 		t.Errorf("Messages: %+v, %v", list, err)
 	}

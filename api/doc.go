@@ -71,5 +71,7 @@
 //   - [Client.DeleteMessage] and [Client.EmptyInbox]: one message is deleted, or all
 //   - [Client.ExtendInbox]: an inbox ends later, or sooner
 //
+// [Client.Delivery], how a message came, is not remembered: without it there is [ErrNotFound].
+//
 // To test programs that use this package, see package api/apitest.
 package api

@@ -112,6 +112,26 @@ type Deleted struct {
 	Deleted bool `json:"deleted"`
 }
 
+// Delivery is how a message came: what its sender did in the SMTP session, an extension of the contract.
+type Delivery struct {
+	Client     string      `json:"client"`               // IP address and port
+	Hello      string      `json:"hello"`                // EHLO or HELO, and the client's name
+	TLS        string      `json:"tls,omitempty"`        // the version; empty without TLS
+	Login      string      `json:"login,omitempty"`      // a name, or "?"; empty without a login
+	From       string      `json:"from"`                 // envelope sender; empty for the null reverse-path
+	Parameters string      `json:"parameters,omitempty"` // of MAIL, such as SIZE=2048 BODY=8BITMIME
+	Recipients []Recipient `json:"recipients"`           // of no other key, those that were refused first
+	More       bool        `json:"more,omitempty"`       // there were more recipients
+	Message    int         `json:"message_number"`       // in the session, from 1
+	After      int64       `json:"accepted_after_ms"`    // in milliseconds since the client connected
+}
+
+// Recipient is one of those that the sender named.
+type Recipient struct {
+	Address string `json:"address,omitempty"` // empty if it was refused unread
+	Refused string `json:"refused,omitempty"` // the reply; empty if it was accepted
+}
+
 // Released says to whom a message was sent on, an extension of the contract.
 type Released struct {
 	To []string `json:"to"`

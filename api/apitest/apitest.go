@@ -42,8 +42,8 @@ type Options struct {
 	// RequestsPerMinute is the rate limit, over a sliding minute; 0 for none.
 	RequestsPerMinute int
 	// Extensions turns on what Mayfly's own service adds to the contract: long polls, entity tags,
-	// the list of inboxes, raw messages, the content of attachments, pages, deleting messages, extending
-	// inboxes, and the header fields about the rate limit.
+	// the list of inboxes, raw messages, how they came, the content of attachments, pages, deleting messages,
+	// extending inboxes, and the header fields about the rate limit.
 	Extensions bool
 	// CatchAll makes an inbox for mail to an address that has none. It needs Extensions.
 	CatchAll bool
@@ -62,6 +62,7 @@ type Mail struct {
 	Attachments                         []api.Attachment // with their Content
 	ReceivedAt                          time.Time        // now when zero
 	Raw                                 []byte           // made up when nil
+	Delivery                            api.Delivery     // made up without Hello
 }
 
 // Request is a request that the server got.
@@ -99,7 +100,8 @@ type inbox struct {
 
 type message struct {
 	api.Message
-	raw []byte
+	raw      []byte
+	delivery api.Delivery
 }
 
 // New returns a server without inboxes.
@@ -119,6 +121,7 @@ func New(o Options) *Server {
 		s.routes.HandleFunc("DELETE /v1/inboxes/{inbox}/messages", s.serveDeleteMessages)
 		s.routes.HandleFunc("DELETE /v1/inboxes/{inbox}/messages/{message}", s.serveDeleteMessages)
 		s.routes.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}", s.serveAttachment)
+		s.routes.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}/delivery", s.serveDelivery)
 		s.routes.HandleFunc("POST /v1/inboxes/{inbox}/messages/{message}/release", s.serveRelease)
 	}
 	return s
@@ -191,8 +194,11 @@ func (s *Server) deliver(i *inbox, m Mail) api.Message {
 	if m.Raw == nil {
 		m.Raw = fmt.Appendf(nil, "From: %s <%s>\r\nTo: %s\r\nSubject: %s\r\n\r\n%s\r\n", m.FromName, m.From, i.Email, m.Subject, m.Text)
 	}
+	if m.Delivery.Hello == "" {
+		m.Delivery = api.Delivery{Client: "192.0.2.7:25", Hello: "EHLO app.example", From: m.From, Recipients: []api.Recipient{{Address: i.Email}}, Message: 1, After: 12}
+	}
 	s.made++
-	d := message{raw: m.Raw, Message: api.Message{
+	d := message{raw: m.Raw, delivery: m.Delivery, Message: api.Message{
 		ID: fmt.Sprintf("msg_%04d", s.made), From: m.From, FromName: m.FromName, To: i.Email, Subject: m.Subject,
 		Text: m.Text, HTML: m.HTML, ReceivedAt: m.ReceivedAt, Attachments: slices.Clone(m.Attachments),
 	}}
@@ -589,6 +595,12 @@ func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	writeError(w, http.StatusNotFound, "no such attachment")
+}
+
+func (s *Server) serveDelivery(w http.ResponseWriter, r *http.Request) {
+	if m := s.message(w, r); m != nil {
+		writeJSON(w, http.StatusOK, m.delivery)
+	}
 }
 
 // serveRelease sends nothing anywhere; [Server.Requests] has what was asked for.

@@ -1,12 +1,15 @@
 package rest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"mayfly/api"
 	"mayfly/service"
 	"mayfly/service/rest"
 )
@@ -233,6 +236,34 @@ func TestRawMessageOnlyWhenPreferred(t *testing.T) {
 	}
 }
 
+// The client reads what is sent, and what is sent is all that it reads.
+func TestDelivery(t *testing.T) {
+	t.Parallel()
+	srv, key := newServerAndKey(t, service.Startup)
+	in, path := srv.newMessage(t, key, sampleMail)
+	sent := get[map[string]any](t, srv, key, path+"/delivery")
+	read := get[api.Delivery](t, srv, key, path+"/delivery")
+	if read.From != "envelope@sender.example" || read.Login != "ad<a>" || read.Message != 2 || !slices.Equal(read.Recipients, []api.Recipient{
+		{Address: "typo@x.test", Refused: "550 5.1.1 No such inbox"}, {Refused: "452 4.5.3 Too many recipients"}, {Address: in.Email},
+	}) {
+		t.Errorf("%+v", read)
+	}
+	again, err := json.Marshal(read)
+	must(t, err)
+	for name := range decode[map[string]any](t, answer{status: http.StatusOK, body: string(again)}, http.StatusOK) {
+		if sent[name] == nil {
+			t.Errorf("%s is not sent: %v", name, sent)
+		}
+		delete(sent, name)
+	}
+	if len(sent) > 0 {
+		t.Errorf("not read: %v", sent)
+	}
+	srv.wants(t, http.StatusMethodNotAllowed, key, "DELETE", path+"/delivery", "")
+	srv.wants(t, http.StatusOK, key, "DELETE", path, "")
+	srv.wants(t, http.StatusNotFound, key, "GET", path+"/delivery", "")
+}
+
 func TestEveryGetIsTagged(t *testing.T) {
 	t.Parallel()
 	srv, key := newServerAndKey(t, service.Startup)
@@ -242,7 +273,7 @@ func TestEveryGetIsTagged(t *testing.T) {
 	attachments := get[map[string]any](t, srv, key, message)["attachments"].([]any)
 	file := message + "/attachments/" + attachments[0].(map[string]any)["id"].(string)
 
-	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages", message, file, "/openapi.yaml"} {
+	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages", message, file, message + "/delivery", "/openapi.yaml"} {
 		first := srv.call(t, key, "GET", path, "")
 		etag := first.header.Get("ETag")
 		for _, known := range []string{etag, "W/" + etag, "*", `"other", ` + etag} {

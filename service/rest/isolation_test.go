@@ -34,6 +34,7 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 		{"GET", "/messages/" + message},
 		{"HEAD", "/messages/" + message},
 		{"GET", "/messages/" + message + "/attachments/1"},
+		{"GET", "/messages/" + message + "/delivery"},
 	} {
 		for _, fields := range [][]string{nil, {"If-None-Match: *"}, {"If-None-Match: " + etag, "Prefer: wait=5"}, {"Accept: message/rfc822"}} {
 			there := srv.call(t, mine, test.method, in.path()+test.path, "", fields...)
@@ -63,6 +64,7 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 	own := srv.newInbox(t, mine)
 	srv.deliver(t, own.Email, sampleMail)
 	srv.wants(t, http.StatusNotFound, mine, "GET", own.path()+"/messages/"+message, "")
+	srv.wants(t, http.StatusNotFound, mine, "GET", own.path()+"/messages/"+message+"/delivery", "")
 }
 
 // Another key's mail and inboxes do not end a long poll.

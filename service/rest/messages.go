@@ -154,6 +154,15 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	return nil
 }
 
+func (s *Server) getDelivery(w *response, r *http.Request) error {
+	id := r.PathValue("message")
+	delivery, err := s.service.Delivery(r.Context(), w.key, r.PathValue("inbox"), id)
+	if err == nil && !w.unchanged(r, `"`+id+`.delivery"`) {
+		w.send(http.StatusOK, "application/json", delivery)
+	}
+	return err
+}
+
 // deleteMessages deletes the message that the path names, or else all of the inbox.
 func (s *Server) deleteMessages(w *response, r *http.Request) error {
 	if err := s.service.DeleteMessages(r.Context(), w.key, r.PathValue("inbox"), r.PathValue("message")); err != nil {

@@ -203,6 +203,7 @@ func (s *Server) newRoutes() *http.ServeMux {
 		"/v1/inboxes/{inbox}":                                             {"GET": s.getInbox, "DELETE": s.deleteInbox, "PATCH": s.extendInbox},
 		"/v1/inboxes/{inbox}/messages":                                    {"GET": s.listMessages, "DELETE": s.deleteMessages},
 		"/v1/inboxes/{inbox}/messages/{message}":                          {"GET": s.getMessage, "DELETE": s.deleteMessages},
+		"/v1/inboxes/{inbox}/messages/{message}/delivery":                 {"GET": s.getDelivery},
 		"/v1/inboxes/{inbox}/messages/{message}/release":                  {"POST": s.releaseMessage},
 		"/v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}": {"GET": s.getAttachment},
 		"/openapi.yaml":                                                   {"GET": s.description()},

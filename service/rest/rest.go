@@ -54,6 +54,7 @@ type Service interface {
 	Messages(ctx context.Context, k service.Key, inboxID string, p service.Page) (service.List, error)
 	Summary(ctx context.Context, k service.Key, inboxID, messageID string) (service.Summary, error)
 	Message(ctx context.Context, k service.Key, inboxID, messageID string) (service.Message, error)
+	Delivery(ctx context.Context, k service.Key, inboxID, messageID string) ([]byte, error)
 	WaitMessages(ctx context.Context, k service.Key, inboxID string, version uint64) (changed bool, err error)
 }
 

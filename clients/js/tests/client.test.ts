@@ -61,6 +61,7 @@ test('a method for each operation', async () => {
   const [one] = (await client.listMessages(made.id, { after: two.id })).messages;
   expect(await client.getMessage(made.id, one.id)).toMatchObject({ subject: 'One', text: 'Hello.\n' });
   expect(new TextDecoder().decode(await client.getRawMessage(made.id, one.id))).toContain('Subject: One\r\n');
+  expect(await client.getDelivery(made.id, one.id)).toMatchObject({ recipients: [{ address: made.email }] });
   expect(await client.deleteMessage(made.id, one.id)).toEqual({ deleted: true });
   expect((await client.listMessages(made.id)).messages.map((m) => m.subject)).toEqual(['Two']);
   expect(await client.deleteMessages(made.id)).toEqual({ deleted: true });

@@ -9,6 +9,7 @@ export type Summary = Schemas['Summary'];
 export type MessageList = Schemas['MessageList'];
 export type Message = Schemas['Message'];
 export type Attachment = Schemas['Attachment'];
+export type Delivery = Schemas['Delivery'];
 export type Status = Schemas['Status'];
 
 /** A page of a list: at most `limit`, those older than the one with the ID `after`. */
@@ -89,6 +90,11 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
   /** The message as it was received. */
   async getRawMessage(inbox: string, message: string): Promise<Uint8Array> {
     return this.#bytes(path`/v1/inboxes/${inbox}/messages/${message}`, { headers: { Accept: 'message/rfc822' } });
+  }
+
+  /** What the sender said in its SMTP session, and which recipients were refused. */
+  getDelivery(inbox: string, message: string): Promise<Delivery> {
+    return this.#json(path`/v1/inboxes/${inbox}/messages/${message}/delivery`);
   }
 
   async getAttachment(inbox: string, message: string, attachment: string): Promise<Uint8Array> {
