@@ -67,7 +67,7 @@ func (a *app) readCommand() *cobra.Command {
 		Short: "Show a message",
 		Long: "Show a message as the application does: without arguments, the newest message of the newest inbox.\n\n" +
 			"In a pipe, the views text, html and raw are what the mail has, byte for byte, in UTF-8 for text and html, " +
-			"and no line of the other views but rich is wrapped. With --width they are as on a terminal.",
+			"and no line of the other views but rich is wrapped. With --width they are as on a terminal, where how the mail came stands above its headers.",
 		Example: `mayfly read
 mayfly read quiet-otter
 mayfly read quiet-otter msg_01 --view headers
@@ -86,6 +86,9 @@ mayfly read --screenshot mail.png --phone`,
 			}
 			if shot.picture != "" {
 				return cmp.Or(shot.take(ctx, a, s.client, m, 0), f.verdict(m))
+			}
+			if f.json || f.view == "headers" && (f.width > 0 || term.Is(a.env.Stdout)) {
+				m.AddDelivery(ctx, s.client)
 			}
 			if m.Raw == nil && (f.view == "raw" || f.view == "headers") {
 				fmt.Fprintln(a.env.Stderr, "mayfly: the service has no raw message; this is the rich view")

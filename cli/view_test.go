@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/api"
 	"mayfly/api/apitest"
 )
 
@@ -160,5 +161,45 @@ func TestMailClients(t *testing.T) {
 	}
 	if got := finding(t, run(t, environ, "", "doctor"), "clients"); !strings.Contains(got, "caniemail's data of 20") {
 		t.Errorf("doctor says %q of the data", got)
+	}
+}
+
+// How a mail came stands above its headers for people, and in the report. What pipes get has not changed.
+func TestHowAMailCame(t *testing.T) {
+	s := newHarness(t, apitest.Options{Extensions: true})
+	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Hello", Delivery: api.Delivery{
+		Client: "192.0.2.7:40000", Hello: "EHLO app\x1b[31m", TLS: "TLS 1.3", Login: "ad\x9ba", Parameters: "SIZE=2048 BODY=8BITMIME", Recipients: []api.Recipient{
+			{Address: "typo@x.test", Refused: "550 5.1.1 No such inbox"}, {Refused: "452 4.5.3 Too many recipients"}, {Address: "ada@x.test"}, {Address: "bob@x.test"},
+		}, More: true, Message: 4, After: 1250,
+	}})
+	piped := s.does("read", "--view", "headers")
+	if !strings.HasPrefix(piped, "From: ") || strings.Contains(piped, "192.0.2.7") {
+		t.Errorf("a pipe gets %q", piped)
+	}
+	shown := s.does("read", "--view", "headers", "--width", "80")
+	for _, line := range []string{
+		"Connection: 192.0.2.7:40000, TLS 1.3, EHLO app", "Envelope from: <> SIZE=2048 BODY=8BITMIME", "Envelope to: ada@x.test, bob@x.test, …",
+		"Refused: 550 5.1.1 No such inbox: typo@x.test", "Refused: 452 4.5.3 Too many recipients", "Accepted: 1.25s after connecting, message 4",
+	} {
+		before, _, ok := strings.Cut(shown, line)
+		if !ok || strings.Count(before, "\n\n") > 0 {
+			t.Errorf("%q is not above the headers:\n%s", line, shown)
+		}
+	}
+	if strings.ContainsAny(shown, "\x1b\u009b") || !strings.HasSuffix(shown, "\n\n"+piped) {
+		t.Errorf("%q", shown)
+	}
+	var got struct{ Delivery api.Delivery }
+	parse(t, s.does("read", "--json"), &got)
+	if got.Delivery.Client != "192.0.2.7:40000" || got.Delivery.Message != 4 {
+		t.Errorf("%+v", got)
+	}
+	if report := s.does("wait", "--json"); strings.Contains(report, `"delivery"`) {
+		t.Errorf("a wait asks for more than it needs: %s", report)
+	}
+	s = newHarness(t, apitest.Options{})
+	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
+	if report := s.does("read", "--json"); strings.Contains(report, `"delivery"`) {
+		t.Errorf("without the extension: %s", report)
 	}
 }

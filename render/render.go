@@ -26,7 +26,7 @@ const (
 	Rich    View = iota // the body, rendered
 	Text                // the text part as it is, or else plain text made from the HTML
 	HTML                // the HTML source
-	Headers             // the header fields
+	Headers             // how it came, and the header fields
 	Raw                 // the message as received
 	Checks              // what a tester should look at before sending it
 	Web                 // as a browser paints it; a mail alone has no lines for it

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,7 +88,7 @@ func note(text string) *doc.Document {
 // maxHeaders is how many header fields are shown.
 const maxHeaders = 1000
 
-// headers shows the header fields, or those known without the raw message.
+// headers shows how the mail came, and the header fields, or those known without the raw message.
 func (m *Mail) headers() *doc.Document {
 	fields := m.msg.Fields
 	if len(fields) == 0 {
@@ -98,8 +99,9 @@ func (m *Mail) headers() *doc.Document {
 		fields = []mail.Field{{Name: "From", Value: from}, {Name: "To", Value: m.msg.Recipients()}, {Name: "Subject", Value: m.msg.Subject}}
 	}
 	d := &doc.Document{}
-	for _, f := range fields[:min(len(fields), maxHeaders)] {
+	for i, f := range slices.Concat(m.msg.Delivery, fields[:min(len(fields), maxHeaders)]) {
 		d.Blocks = append(d.Blocks, field(f.Name, f.Value))
+		d.Blocks[i].Gap = i == len(m.msg.Delivery)
 	}
 	if more := len(fields) - maxHeaders; more > 0 {
 		d.Blocks = append(d.Blocks, field("…", fmt.Sprintf("%d more", more)))

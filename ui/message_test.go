@@ -322,3 +322,31 @@ func long() apitest.Mail {
 	text := "Begins here\n\n" + strings.Repeat("A line of a long text that is wrapped on every screen there is, on this one too.\n\n", 2000)
 	return apitest.Mail{From: "a@b.example", Subject: "Long", Text: text, Raw: []byte("Subject: Long\r\nX-Only: raw\r\n\r\n" + text)}
 }
+
+// How a mail came stands above its headers, and is asked for once: also on this machine, where the raw form is there at once.
+func TestHowAMailCame(t *testing.T) {
+	for _, set := range []setting{{service: apitest.Options{Extensions: true}}, {service: apitest.Options{Extensions: true}, smtp: "127.0.0.1:2525"}, {}} {
+		set.width, set.height, set.before = 80, 24, someMail
+		play(t, set, func(h *harness) {
+			h.press("enter", "4")
+			h.settle()
+			h.see("Subject: ")
+			want := 0
+			if set.service.Extensions {
+				want = 1
+				h.see("Connection: 192.0.2.7:25, no TLS, EHLO", "Accepted: 12ms after connecting")
+			}
+			h.press("5", "4", "1", "4")
+			h.settle()
+			asked := 0
+			for _, r := range h.server.Requests() {
+				if strings.HasSuffix(r.Path, "/delivery") {
+					asked++
+				}
+			}
+			if asked != want {
+				t.Errorf("the service was asked %d times, want %d", asked, want)
+			}
+		})
+	}
+}

@@ -56,6 +56,7 @@ type Message struct {
 	MessageID string    // without angle brackets
 
 	ReceivedAt time.Time // zero when not known; Parse does not set it
+	Delivery   []Field   // how it came, for people; nil when nobody asked; Parse does not set it
 	Raw        []byte    // as received; nil in a message that was not parsed
 
 	Text          string

@@ -31,7 +31,8 @@ type Message struct {
 
 	Rules check.Rules // of its checks; to be set before the first call of Mail
 
-	object json.RawMessage // of the API, as received; nil if it was not fetched or not kept
+	object   json.RawMessage // of the API, as received; nil if it was not fetched or not kept
+	delivery *api.Delivery   // nil if it was not fetched
 
 	opening sync.Mutex
 	opened  *render.Mail // nil before the first call of Mail
@@ -131,9 +132,12 @@ func File(name, kind, content string) *Message {
 	return m
 }
 
-// WithRaw fetches the raw form and returns the message with it, or m on a service without raw
+// WithRaw returns another message with the raw form, which it fetches if it is not there, or m on a service without raw
 // messages. A body that is the same in both and was read is not read again.
 func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) {
+	if m.Raw != nil {
+		return m.withRaw(m.Raw), nil
+	}
 	raw, err := c.Raw(ctx, m.InboxID, m.ID)
 	if errors.Is(err, api.ErrUnsupported) {
 		return m, nil
@@ -199,6 +203,8 @@ type Report struct {
 	Link     *string `json:"link"`     // the link that the message asks to follow, null without one
 	Links    []Link  `json:"links"`
 	Checks   []Check `json:"checks"`
+
+	Delivery *api.Delivery `json:"delivery,omitempty"` // if it was fetched
 }
 
 // Link is a link of the body by its number.
@@ -220,7 +226,7 @@ type Check struct {
 
 // Report returns the report, with the message rendered at width columns.
 func (m *Message) Report(width int) Report {
-	r := Report{Message: m.object, Rendered: m.Plain(render.Options{Width: width}), Links: m.Links(), Checks: m.Checks()}
+	r := Report{Message: m.object, Rendered: m.Plain(render.Options{Width: width}), Links: m.Links(), Checks: m.Checks(), Delivery: m.delivery}
 	if m.object == nil {
 		r.Message = m.described()
 	}

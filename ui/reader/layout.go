@@ -25,7 +25,7 @@ const OpeningDelay = 150 * time.Millisecond
 type layoutKey struct {
 	generation uint64
 	view       render.View
-	raw        bool
+	raw, asked bool // the raw message is here, and how it came
 	options    render.Options
 	painted    *painted // for the web view
 }
@@ -55,7 +55,7 @@ func (p *Pane) key() layoutKey {
 		k.options.Images, k.painted = p.imageMode, p.done[p.Look]
 	}
 	if p.Opened != nil {
-		k.raw = p.Opened.Raw != nil
+		k.raw, k.asked = p.Opened.Raw != nil, p.Opened.Delivery != nil
 		if p.showImages && p.View == render.Rich {
 			if k.options.Images = p.imageMode; p.imageMode.Protocol.Placed() { // only cells stand between lines
 				k.options.Images = image.Mode{Protocol: image.Blocks}

@@ -124,10 +124,13 @@ func summarize(m *message.Message) summary {
 	return f
 }
 
-// WantsRaw reports whether the view needs the raw message, which is neither here nor being fetched.
+// WantsRaw reports whether the view needs the raw message, or how it came, which is neither here nor being fetched.
 func (p *Pane) WantsRaw() bool {
-	if p.Opened == nil || p.Opened.Raw != nil || p.rawErr != nil || !p.rawSince.IsZero() {
+	if p.Opened == nil || p.rawErr != nil || !p.rawSince.IsZero() {
 		return false
+	}
+	if p.Opened.Raw != nil {
+		return p.View == render.Headers && p.Opened.Delivery == nil
 	}
 	return p.View >= render.Headers || p.summary.invitation || p.showImages && p.summary.unfetched > 0
 }

@@ -93,7 +93,7 @@ type RawFetched struct {
 	Err     error // [api.ErrUnsupported] if the service provides no raw messages
 }
 
-// FetchRaw adds the raw form to a message that was opened without it.
+// FetchRaw adds how a message came, and the raw form if it was opened without it.
 func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
 		out := RawFetched{origin: origin{s}, Key: key}
@@ -103,6 +103,7 @@ func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 		case out.Message.Raw == nil:
 			out.Err = api.ErrUnsupported
 		default:
+			out.Message.AddDelivery(ctx, s.Client)
 			read(out.Message)
 		}
 		return out

@@ -241,6 +241,9 @@ func TestTheRawFormIsAdded(t *testing.T) {
 			if extensions && (got.Err != nil || got.Message.Raw == nil) || !extensions && !errors.Is(got.Err, api.ErrUnsupported) {
 				t.Errorf("with extensions %v: %+v", extensions, got)
 			}
+			if extensions && len(got.Message.Delivery) == 0 {
+				t.Errorf("without how it came: %+v", got)
+			}
 		})
 	}
 }
