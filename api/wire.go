@@ -253,11 +253,8 @@ func (a *Attachment) UnmarshalJSON(data []byte) error {
 		Raw:         bytes.Clone(data),
 	}
 	var size wireInt
-	if size.UnmarshalJSON(fields["size"]) == nil && size > 0 {
-		a.Size = int64(size)
-	} else {
-		a.Size = int64(len(a.Content))
-	}
+	_ = size.UnmarshalJSON(fields["size"]) // it never fails
+	a.Size = cmp.Or(max(0, int64(size)), int64(len(a.Content)))
 	a.Inline = string(fields["inline"]) == "true"
 	return nil
 }

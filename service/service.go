@@ -162,13 +162,12 @@ func (s *Service) sweep(ctx context.Context) time.Duration {
 		for _, in := range swept.Inboxes {
 			s.hub.notify(in.ID)
 		}
-		if !swept.Next.IsZero() && !swept.Next.After(now) && len(swept.Inboxes) > 0 {
-			continue
-		}
-		if swept.Next.IsZero() {
+		switch {
+		case swept.Next.IsZero():
 			return MinTTL
+		case swept.Next.After(now) || len(swept.Inboxes) == 0:
+			return min(max(swept.Next.Sub(now), sweepPause), MinTTL)
 		}
-		return min(max(swept.Next.Sub(now), sweepPause), MinTTL)
 	}
 }
 
