@@ -179,7 +179,7 @@ func TestHowAMailCame(t *testing.T) {
 	shown := s.does("read", "--view", "headers", "--width", "80")
 	for _, line := range []string{
 		"Connection: 192.0.2.7:40000, TLS 1.3, EHLO app", "Envelope from: <> SIZE=2048 BODY=8BITMIME", "Envelope to: ada@x.test, bob@x.test, …",
-		"Refused: 550 5.1.1 No such inbox: typo@x.test", "Refused: 452 4.5.3 Too many recipients", "Accepted: 1.25s after connecting, message 4",
+		"Refused: 550 5.1.1 No such inbox: typo@x.test", "Refused: 452 4.5.3 Too many recipients", "Accepted: 1.25s after connecting, message 4 of the connection",
 	} {
 		before, _, ok := strings.Cut(shown, line)
 		if !ok || strings.Count(before, "\n\n") > 0 {

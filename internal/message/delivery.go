@@ -36,12 +36,16 @@ func (m *Message) AddDelivery(ctx context.Context, c *api.Client) {
 	if d.More {
 		to = append(to, "…")
 	}
+	accepted := fmt.Sprintf("%v after connecting", time.Duration(max(d.After, 1))*time.Millisecond)
+	if d.Message > 1 {
+		accepted += fmt.Sprintf(", message %d of the connection", d.Message)
+	}
 	m.delivery = &d
 	m.Delivery = slices.Concat([]mail.Field{
 		{Name: "Connection", Value: connection},
 		{Name: "Envelope from", Value: "<" + d.From + "> " + d.Parameters},
 		{Name: "Envelope to", Value: strings.Join(to, ", ")},
 	}, refused, []mail.Field{
-		{Name: "Accepted", Value: fmt.Sprintf("%v after connecting, message %d", time.Duration(d.After)*time.Millisecond, d.Message)},
+		{Name: "Accepted", Value: accepted},
 	})
 }
