@@ -101,6 +101,7 @@ func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 		h.seePainted(lightPhone)
 		h.press("W")
 		h.seePainted(darkPhone)
+		h.see("phone dark  view 7 of 7")
 		h.press("w")
 		h.seePainted(dark)
 		h.press("W")
@@ -129,7 +130,7 @@ func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
 		h.settle()
 		h.press("enter")
-		h.see("web  view 7 of 7", "w phone  W dark")
+		h.see("dark  view 7 of 7", "w phone  W dark")
 		h.seePainted(dark)
 	})
 }

@@ -33,6 +33,19 @@ func (l Look) Width() int {
 	return 640
 }
 
+// String names what is not a desktop's, in light colours.
+func (l Look) String() string {
+	switch {
+	case l.Phone && l.Dark:
+		return "phone dark"
+	case l.Phone:
+		return "phone"
+	case l.Dark:
+		return "dark"
+	}
+	return ""
+}
+
 const (
 	usualHeight = 4_000            // px that are painted first: a browser takes seconds for more
 	maxHeight   = 12_000           // px that are painted of a message that is taller

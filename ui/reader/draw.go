@@ -298,11 +298,14 @@ func (p *Pane) below() string {
 	return ""
 }
 
-// tabNames are the names of the views, that of the checks with their number.
+// tabNames are the names of the views, that of the checks with their number, the open web view by what it is painted for.
 func (p *Pane) tabNames() []string {
 	names := slices.Clone(Views[:])
 	if p.summary.checks > 0 {
 		names[render.Checks] += " " + strconv.Itoa(p.summary.checks)
+	}
+	if look := p.Look.String(); look != "" && p.View == render.Web {
+		names[render.Web] = look
 	}
 	return names
 }
