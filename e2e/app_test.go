@@ -6,9 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
-	"os/signal"
 	"reflect"
 	"regexp"
 	"strings"
@@ -94,9 +92,6 @@ func TestApplicationRefusesADumbTerminal(t *testing.T) {
 
 func TestApplicationRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
-	handled := make(chan os.Signal, 1) // or the application inherits that the tests ignore it, as under nohup
-	signal.Notify(handled, syscall.SIGHUP)
-	defer signal.Stop(handled)
 	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
 		app := newMachine(t).openApplication()
 		must(t, app.cmd.Process.Signal(number))

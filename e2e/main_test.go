@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	_ "mayfly/cli" // so that `go test` has compiled the program, and building it only links
@@ -20,7 +22,20 @@ func TestMain(m *testing.M) {
 	if command := os.Getenv(appVariable); command != "" {
 		os.Exit(runApp(command, os.Args[1:]))
 	}
+	heedSignals()
 	os.Exit(buildAndRun(m))
+}
+
+// heedSignals makes the programs that the tests start heed signals that the tests themselves were started to ignore, as
+// under nohup: what a process handles is not ignored by the processes it starts.
+func heedSignals() {
+	dropped := make(chan os.Signal, 1)
+	signal.Notify(dropped, syscall.SIGTSTP) // that it is ignored cannot be asked for
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(sig) {
+			signal.Notify(dropped, sig)
+		}
+	}
 }
 
 func buildAndRun(m *testing.M) int {

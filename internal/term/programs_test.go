@@ -5,6 +5,7 @@ package term
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,14 +15,20 @@ import (
 	"testing"
 )
 
-// programs puts shell scripts, by name, in front of all programs and returns the folder they run in, $DIR.
+// programs makes shell scripts, by name, the only programs that are installed, beside those that they run, and
+// returns their folder, $DIR.
 func programs(t *testing.T, scripts map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, script := range scripts {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700))
 	}
-	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	for _, name := range []string{"cat", "ps"} {
+		path, err := exec.LookPath(name)
+		must(t, err)
+		must(t, os.Symlink(path, filepath.Join(dir, name)))
+	}
+	t.Setenv("PATH", dir)
 	t.Setenv("DIR", dir)
 	return dir
 }
