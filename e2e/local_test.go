@@ -115,6 +115,18 @@ func TestSuspendingTheApplicationStopsNoMail(t *testing.T) {
 	s.exitStatus()
 }
 
+// No shell continues the first process of a container or of a terminal's window.
+func TestTheApplicationIsNotSuspendedWhereNothingContinuesIt(t *testing.T) {
+	t.Parallel()
+	app := newMachine(t).openApplication()
+	app.typeKeys("\x1a")
+	app.waitUntil("the application again", func(string) bool { return strings.Count(app.output(), "\x1b[?1049h") == 2 })
+	app.typeKeys("q")
+	if status := app.exitStatus(); status != 0 {
+		t.Errorf("status %d", status)
+	}
+}
+
 func TestKillingTheApplicationStopsNoMail(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

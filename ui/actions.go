@@ -11,6 +11,7 @@ import (
 	"mayfly/internal/config"
 	"mayfly/render"
 	"mayfly/ui/dialog"
+	"mayfly/ui/host"
 	"mayfly/ui/lists"
 	"mayfly/ui/reader"
 	"mayfly/ui/store"
@@ -211,7 +212,7 @@ func actions(commands []config.Command) []*action {
 				a.settings.Mouse = !a.settings.Mouse
 				a.noteEither(a.settings.Mouse, "The mouse is on", "The mouse is off: the terminal selects text")
 			})},
-		{ID: "suspend", Title: "Suspend", Group: application, Keys: []string{"ctrl+z"}, Where: anywhere, Run: func(*app) tea.Cmd { return tea.Suspend }},
+		{ID: "suspend", Title: "Suspend", Group: application, Keys: []string{"ctrl+z"}, Where: anywhere, Run: func(*app) tea.Cmd { return host.Suspend }},
 		{ID: "quit", Title: "Quit", Hint: "quit", Group: application, Keys: []string{"q", "ctrl+c"}, Where: anywhere,
 			Run: func(a *app) tea.Cmd { return a.reader.Quit() }},
 	})

@@ -21,5 +21,8 @@ func foreground(int) (foreground, background bool) { return true, false }
 
 func drain(int) error { return nil }
 
+// Suspend does nothing: only Unix has shells that continue a program.
+func Suspend() {}
+
 // Detach does nothing: only Unix has sessions.
 func Detach(*exec.Cmd) {}

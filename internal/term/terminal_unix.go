@@ -3,8 +3,11 @@
 package term
 
 import (
+	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,6 +33,22 @@ func foreground(fd int) (foreground, background bool) {
 // drain waits until the terminal has written everything. That changes nothing, but the kernel stops a
 // background process that asks for it (POSIX tcdrain), or fails when no shell could continue it.
 func drain(fd int) error { return unix.IoctlSetInt(fd, drainRequest, 1) }
+
+// stopTime bounds how long the kernel takes to stop a process.
+const stopTime = 100 * time.Millisecond
+
+// Suspend stops this program until a shell continues it. Where none would, as in a container, the kernel does not stop it,
+// and Suspend returns.
+func Suspend() {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	_ = syscall.Kill(0, syscall.SIGTSTP) // its group, as a terminal does; it may be ignored in any case
+	select {
+	case <-continued:
+	case <-time.After(stopTime):
+	}
+}
 
 // Detach gives a program a session of its own, so that ctrl+z, ctrl+c and the end of the terminal do
 // not reach it, and it cannot read the terminal. When its context ends, so do the programs that it

@@ -115,6 +115,13 @@ func (l *onTerminal) Run() error {
 	return err
 }
 
+// Suspend gives the terminal to the shell until that continues this program. [tea.Suspend] never returns where no shell would.
+func Suspend() tea.Msg { return tea.Exec(&suspended{}, nil)() }
+
+type suspended struct{ onTerminal }
+
+func (*suspended) Run() error { term.Suspend(); return nil }
+
 // command returns the program as a command that has the terminal, and what to do when it has ended.
 // ctrl+c reaches the shell too, which must not end before the program that it waits for.
 func (l *onTerminal) command() (_ *exec.Cmd, done func(), err error) {
