@@ -125,7 +125,7 @@ var environment = section{"environment", []row{
 	{"MAYFLY_BASE_URL", "URL of the service, unless --base-url is given"},
 	{"MAYFLY_API_KEY", "API key to use instead of the stored one"},
 	{"MAYFLY_PROFILE", "profile in config.toml, unless --profile is given"},
-	{"MAYFLY_SMTP", "mail server for `mayfly sendmail`, host:port, instead of the local service"},
+	{"MAYFLY_SMTP", "mail server for `mayfly sendmail` and for agents, host:port, instead of the local service"},
 	{"NO_COLOR", "show no colours"},
 	{"PAGER", "program that shows long output on a terminal (default less)"},
 }}

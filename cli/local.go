@@ -243,7 +243,7 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 			if err != nil {
 				return err
 			}
-			smtp := func() string { return a.smtp(c) }
+			smtp := func(string) string { return a.smtp(c) }
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, SMTP: smtp, Rules: c.rules, Log: log})
 			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), nopCloser{a.env.Stdout})

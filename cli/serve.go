@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -171,7 +173,9 @@ func (s *serving) run(ctx context.Context) error {
 	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not end the service
 
 	if s.mcp {
-		s.config.MCP = mcp.Handler(mcp.Options{Version: version()})
+		s.config.MCP = func(addr string) server.MCP {
+			return mcp.Handler(mcp.Options{Version: version(), SMTP: func(host string) string { return s.smtp(addr, host) }})
+		}
 	}
 	if s.app.env.Getenv("GOGC") == "" {
 		// Ten thousand long polls take a sixth less memory; mail is accepted as fast, since it
@@ -197,6 +201,19 @@ func (s *serving) run(ctx context.Context) error {
 		return fmt.Errorf("stopping: %w", err)
 	}
 	return nil
+}
+
+// smtp is where an agent that reaches the service by a host is told to send mail, if SMTP listens at addr. It is unknown behind
+// balancers: they have addresses of their own.
+func (s *serving) smtp(addr, host string) string {
+	listens, err := netip.ParseAddrPort(addr)
+	switch {
+	case err != nil || len(s.config.Balancers) > 0:
+		return ""
+	case listens.Addr().IsUnspecified():
+		return net.JoinHostPort(cmp.Or(s.config.Hostname, host), fmt.Sprint(listens.Port()))
+	}
+	return addr
 }
 
 // announce prints the addresses, on one line of stderr.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -113,7 +114,45 @@ func TestSignUpsWithTwoCodes(t *testing.T) {
 	}
 }
 
-// The same without a service or a key, and in one session.
+// They are told in the instructions and with each inbox: an address that they reach as they reach MCP, or that of --hostname.
+func TestAgentsAreToldWhereToSendMail(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args []string
+		host string
+	}{
+		"one address":   {[]string{"--smtp", "127.0.0.2:0"}, "127.0.0.2"},
+		"all addresses": {[]string{"--smtp", "0.0.0.0:0", "--http", "0.0.0.0:0"}, "127.0.0.1"},
+		"a host name":   {[]string{"--smtp", ":0", "--hostname", "mx.mail.test"}, "mx.mail.test"},
+		"balancers":     {[]string{"--balancers", "192.0.2.0/24"}, ""},
+	} {
+		m := newMachine(t)
+		s := m.serve(filepath.Join(m.home, "store"), append(c.args, "--mcp")...)
+		_, port, err := net.SplitHostPort(s.smtp)
+		must(t, err)
+		_, restPort, err := net.SplitHostPort(strings.TrimPrefix(s.rest, "http://"))
+		must(t, err)
+		a := newAgent(t, &sdk.StreamableClientTransport{
+			Endpoint: "http://127.0.0.1:" + restPort + "/mcp", HTTPClient: &http.Client{Transport: bearer(m.key(s.store, "dev"))},
+		})
+		want := ""
+		if c.host != "" {
+			want = net.JoinHostPort(c.host, port)
+		}
+		if got := a.call("create_inbox", nil)["smtp"]; got != want {
+			t.Errorf("%s: a new inbox gets mail at %q, want %q", name, got, want)
+		}
+		if told := a.session.InitializeResult().Instructions; strings.Contains(told, "must send its mail") != (want != "") || !strings.Contains(told, want) {
+			t.Errorf("%s: the instructions are %q, want %q", name, told, want)
+		}
+	}
+	_, m := newMachine(t).serveUser("dev")
+	if got := m.with("MAYFLY_SMTP=mx.mail.test:25").mcp(t).call("create_inbox", nil)["smtp"]; got != "mx.mail.test:25" {
+		t.Errorf("with MAYFLY_SMTP a new inbox gets mail at %q", got)
+	}
+}
+
+// Sign-ups without a service or a key, and in one session.
 func TestSignUpsWithTwoCodesAtTheLocalService(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

@@ -84,7 +84,7 @@ func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in crea
 	}
 	t.remember(made)
 	out := describe(made, c.ServiceTime())
-	out.ID, out.SMTP = made.ID, t.smtp()
+	out.ID, out.SMTP = made.ID, t.smtp(r)
 	return out, nil
 }
 

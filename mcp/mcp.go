@@ -18,6 +18,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 
@@ -38,9 +39,12 @@ import (
 type Options struct {
 	Version string             // of the program, announced to clients
 	Known   *registry.Registry // for a service that does not list inboxes; nil: only the list is used
-	SMTP    func() string      // where mail to the inboxes is sent, for people; nil or "" if that is unknown
 	Rules   check.Rules        // of the checks of messages
 	Log     *slog.Logger       // nil: nothing is logged
+
+	// SMTP says, for people, where mail to the inboxes is sent, given the host by which an agent over HTTP reaches this
+	// server. Nil or "": that is unknown.
+	SMTP func(host string) string
 }
 
 const instructions = `Temporary e-mail inboxes for testing signup and login flows. Call create_inbox, use its address in the flow, ` +
@@ -52,7 +56,7 @@ const instructions = `Temporary e-mail inboxes for testing signup and login flow
 type tools struct {
 	client   func(sdk.Request) *api.Client // the client for the key of a request
 	known    *registry.Registry            // may be nil
-	smtp     func() string
+	smtpAt   func(host string) string
 	rules    check.Rules
 	log      *slog.Logger
 	sessions *sessions
@@ -66,27 +70,41 @@ func New(client *api.Client, o Options) *sdk.Server {
 
 func newServer(client func(sdk.Request) *api.Client, o Options) (*tools, *sdk.Server) {
 	if o.SMTP == nil {
-		o.SMTP = func() string { return "" }
-	}
-	sending := ""
-	if smtp := o.SMTP(); smtp != "" {
-		sending = "The application under test must send its mail to SMTP " + smtp + ". "
+		o.SMTP = func(string) string { return "" }
 	}
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "mayfly", Title: "Mayfly temporary inboxes", Version: o.Version},
-		&sdk.ServerOptions{Instructions: fmt.Sprintf(instructions, sending), Logger: o.Log, Capabilities: &sdk.ServerCapabilities{}},
+		&sdk.ServerOptions{Logger: o.Log, Capabilities: &sdk.ServerCapabilities{}},
 	)
 	t := &tools{
-		client: client, known: o.Known, smtp: o.SMTP, rules: o.Rules, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		client: client, known: o.Known, smtpAt: o.SMTP, rules: o.Rules, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		sessions: &sessions{all: map[string]*session{}},
 	}
-	server.AddReceivingMiddleware(dropEmpty, t.bounded)
+	server.AddReceivingMiddleware(t.instruct, dropEmpty, t.bounded)
 	t.addInboxTools(server)
 	t.addMessageTools(server)
 	t.addWaitTools(server)
 	t.addResources(server)
 	addPrompts(server)
 	return t, server
+}
+
+// smtp is where the agent of a request is told to send mail, or "".
+func (t *tools) smtp(r sdk.Request) string { return t.smtpAt(postOf(r).host) }
+
+// instruct gives an agent the instructions when its session begins: over HTTP, agents may reach the service by different hosts.
+func (t *tools) instruct(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		result, err := next(ctx, method, r)
+		if begun, ok := result.(*sdk.InitializeResult); ok && err == nil {
+			sending := ""
+			if smtp := t.smtp(r); smtp != "" {
+				sending = "The application under test must send its mail to SMTP " + smtp + ". "
+			}
+			begun.Instructions = fmt.Sprintf(instructions, sending)
+		}
+		return result, err
+	}
 }
 
 // ServeStdio serves one client on in and out, one message per line, until in or ctx ends. Only the
@@ -98,6 +116,7 @@ func ServeStdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out i
 // post is an HTTP request, and the client with its key.
 type post struct {
 	ctx    context.Context
+	host   string // that it was sent to, without the port
 	keyID  string
 	client *api.Client
 }
@@ -141,7 +160,7 @@ func Handler(o Options) func(w http.ResponseWriter, r *http.Request, keyID strin
 		}
 		// What comes with a single request reaches the tools in its token alone: their context is that of the
 		// request that began the session.
-		token := &auth.TokenInfo{UserID: keyID, Extra: map[string]any{"post": post{r.Context(), keyID, client}}}
+		token := &auth.TokenInfo{UserID: keyID, Extra: map[string]any{"post": post{r.Context(), (&url.URL{Host: r.Host}).Hostname(), keyID, client}}}
 		give := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return token, nil }
 		r = r.Clone(r.Context())
 		r.Header.Set("Authorization", "Bearer key")

@@ -119,7 +119,7 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 		late += fmt.Sprintf("; the inbox has %d that do not match, and %d that were returned before", len(inVain.Others), len(inVain.Delivered))
 	}
 	late += ". Make sure that the mail was sent to the inbox's address"
-	if smtp := t.smtp(); smtp != "" {
+	if smtp := t.smtp(r); smtp != "" {
 		late += " and to SMTP " + smtp
 	}
 	return nil, errors.New(late + ". Each message is returned once: again returns the newest once more. " +

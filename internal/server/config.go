@@ -101,8 +101,8 @@ type Config struct {
 	// Default: half of all, and with LocalOnly all.
 	MaxHTTPConnectionsPerAddress int
 
-	// MCP serves /mcp on the address of the REST API. Nil: there is no such path.
-	MCP rest.MCP
+	// MCP returns what serves /mcp on the address of the REST API, given the address of SMTP. Nil: there is no such path.
+	MCP func(smtpAddr string) MCP
 
 	// Control returns what serves /control/ on the admin socket of an embedded store, see
 	// [ControlClient], given what [Server.Key] returns. Its requests end with the server. Beside it the socket
@@ -111,6 +111,9 @@ type Config struct {
 
 	Log *slog.Logger // default: none
 }
+
+// MCP answers the requests of agents.
+type MCP = rest.MCP
 
 // Relay is the configuration of a relay.
 type Relay = relay.Config

@@ -151,9 +151,13 @@ func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
 	large, guesses := limits.NewMemory(0), limits.NewGuesses(c.MaxGuesses, s.log, "keys")
-	api := rest.New(s.service, rest.Options{
-		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
-	})
+	restOptions := rest.Options{
+		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), Metrics: registry, Log: s.log,
+	}
+	if c.MCP != nil {
+		restOptions.MCP = c.MCP(s.SMTPAddr())
+	}
+	api := rest.New(s.service, restOptions)
 	s.rest = api
 	smtpOptions := c.smtpOptions()
 	smtpOptions.Metrics = registry
