@@ -92,19 +92,29 @@ func newServer(client func(sdk.Request) *api.Client, o Options) (*tools, *sdk.Se
 // smtp is where the agent of a request is told to send mail, or "".
 func (t *tools) smtp(r sdk.Request) string { return t.smtpAt(postOf(r).host) }
 
-// instruct gives an agent the instructions when its session begins: over HTTP, agents may reach the service by different hosts.
+// instruct gives an agent the instructions when it asks for the server: over HTTP, agents may reach that by different hosts.
 func (t *tools) instruct(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, r)
-		if begun, ok := result.(*sdk.InitializeResult); ok && err == nil {
-			sending := ""
-			if smtp := t.smtp(r); smtp != "" {
-				sending = "The application under test must send its mail to SMTP " + smtp + ". "
-			}
-			begun.Instructions = fmt.Sprintf(instructions, sending)
+		if err != nil {
+			return result, err
 		}
-		return result, err
+		switch server := result.(type) {
+		case *sdk.InitializeResult:
+			server.Instructions = t.instructions(r)
+		case *sdk.DiscoverResult: // what newer clients ask for
+			server.Instructions = t.instructions(r)
+		}
+		return result, nil
 	}
+}
+
+func (t *tools) instructions(r sdk.Request) string {
+	sending := ""
+	if smtp := t.smtp(r); smtp != "" {
+		sending = "The application under test must send its mail to SMTP " + smtp + ". "
+	}
+	return fmt.Sprintf(instructions, sending)
 }
 
 // ServeStdio serves one client on in and out, one message per line, until in or ctx ends. Only the
