@@ -1,24 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { createInterface } from 'node:readline';
-import { connect } from 'node:net';
-import { once } from 'node:events';
+import { createTransport } from 'nodemailer';
 
 /** Sends a mail by SMTP. */
 export async function send(smtp: string, to: string, subject: string, text: string): Promise<void> {
-  const [host, port] = smtp.split(':');
-  const socket = connect(Number(port), host);
-  const answers = createInterface(socket)[Symbol.asyncIterator]();
-  const commands = ['EHLO app', 'MAIL FROM:<no-reply@acme.example>', `RCPT TO:<${to}>`, 'DATA'];
-  const mail = `From: Acme <no-reply@acme.example>\r\nTo: ${to}\r\nSubject: ${subject}\r\n\r\n${text.replace(/\n/g, '\r\n')}\r\n.`;
-  for (const line of ['', ...commands, mail, 'QUIT']) {
-    if (line) socket.write(line + '\r\n');
-    let answer: string;
-    do {
-      answer = (await answers.next()).value;
-    } while (answer[3] === '-');
-    if (!/^[23]/.test(answer)) throw new Error(`${line}: ${answer}`);
-  }
-  await once(socket.end(), 'close');
+  await createTransport(`smtp://${smtp}`).sendMail({ from: 'Acme <no-reply@acme.example>', to, subject, text });
 }
 
 /** The text of a mail with a code and a link that has it. */

@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { ApiError, Client, connect, start, type Mayfly } from 'mayfly';
+import { ApiError, Client, connect, start, type Mayfly } from '@.example/mayfly';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { send, signup } from './app.ts';
 
@@ -40,11 +40,36 @@ describe('an inbox', () => {
   });
 
   test('says what came instead when nothing came in time', async () => {
+    const mayfly = await start();
     const inbox = await mayfly.newInbox();
-    const missing = `no mail to ${inbox.email} with a code within 300ms\n`;
-    await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(`${missing}No mail has come to ${inbox.email}.`);
-    await send(mayfly.smtp, inbox.email, 'Welcome', 'Hello.');
-    await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(/\nMails to .*\n.*Acme <no-reply@acme.example>\tWelcome\t\d+$/);
+    const missing = `no mail with a code came to ${inbox.email} within 0.3 s`;
+    await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(
+      `${missing}, nor any mail to any address: does the application send it to ${mayfly.smtp}?`,
+    );
+    await send(mayfly.smtp, 'bob@shop.example', 'Welcome', 'Hello.');
+    await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(`${missing}\nmail came to other addresses: bob@shop.example`);
+    await send(mayfly.smtp, inbox.email, 'Your code', signup('482913'));
+    expect(await inbox.waitForCode()).toBe('482913');
+    await mayfly.client.deleteInbox((await mayfly.client.listInboxes({ limit: 1 })).inboxes[0].id);
+    await send(mayfly.smtp, inbox.email, 'Welcome \x1b[31m', 'Hello.\n\nHow\nare\nyou?');
+    const error = await inbox.waitForCode({ timeout: 300, subject: '' }).catch((error: Error) => error);
+    expect(String(error).replaceAll(/\d\.\d s ago/g, '0.1 s ago')).toBe(
+      `Error: ${missing}; 2 mails came:
+  0.1 s ago  Acme <no-reply@acme.example>  Welcome \uFFFD[31m
+             | Hello.
+             | How
+             | are
+             | …
+  0.1 s ago  Acme <no-reply@acme.example>  Your code
+             code 482913 (was returned before)
+             link https://acme.example/confirm?t=482913
+             | Your verification code is 482913.
+             | Confirm your e-mail address: https://acme.example/confirm?t=482913¹`,
+    );
+    await expect(inbox.waitForLink({ timeout: 300, from: 'shop', subject: 'reset' })).rejects.toThrow(
+      `no mail with a link (from “shop”, subject “reset”) came to ${inbox.email} within 0.3 s; 2 mails came:`,
+    );
+    await mayfly.stop();
   });
 });
 
@@ -97,7 +122,7 @@ test('connects to the service of the environment', async () => {
 
 test('says how to install the program', async () => {
   vi.stubEnv('MAYFLY_BIN', '/nowhere/mayfly');
-  await expect(start()).rejects.toThrow('cannot find /nowhere/mayfly: install Mayfly');
+  await expect(start()).rejects.toThrow('MAYFLY_BIN is /nowhere/mayfly, which does not exist');
   vi.stubEnv('MAYFLY_BIN', '/bin/echo');
   await expect(start()).rejects.toThrow('/bin/echo exec started no service: is that Mayfly?');
   vi.unstubAllEnvs();
@@ -106,7 +131,7 @@ test('says how to install the program', async () => {
 // Linux alone lists the processes of a program in files.
 describe.runIf(process.platform === 'linux')('leaves nothing behind', () => {
   const waiting = `
-    import { start } from 'mayfly';
+    import { start } from '@.example/mayfly';
     const mayfly = await start();
     const inbox = await mayfly.newInbox();`;
   const endings: [string, string, (pid: number) => void][] = [
@@ -117,8 +142,7 @@ describe.runIf(process.platform === 'linux')('leaves nothing behind', () => {
   test.each(endings)('%s', async (_, script, end) => {
     const folder = mkdtempSync(join(tmpdir(), 'left-'));
     const program = join(folder, 'mayfly');
-    const { stdout } = await promisify(execFile)('sh', ['-c', 'command -v "${MAYFLY_BIN:-mayfly}"']);
-    copyFileSync(stdout.trim(), program);
+    copyFileSync(createRequire(import.meta.url).resolve(`@.example/mayfly-linux-${process.arch}/mayfly`), program);
     const running = () =>
       readdirSync('/proc').filter((pid) => {
         try {

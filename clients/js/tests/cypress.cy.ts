@@ -1,5 +1,5 @@
 // Checked against the types of Cypress, not run.
-import '@mayfly/cypress';
+import '@.example/cypress';
 
 it('signs up', () => {
   cy.inbox().then((inbox) => {

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mayfly } from '@mayfly/cypress/plugin';
-import { start } from 'mayfly';
+import { mayfly } from '@.example/cypress/plugin';
+import { start } from '@.example/mayfly';
 import { expect, test, vi } from 'vitest';
 import { send, signup } from './app.ts';
 

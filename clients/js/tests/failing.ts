@@ -1,5 +1,5 @@
 // Not run with the other tests: it has to fail.
-import { test } from '@mayfly/vitest';
+import { test } from '@.example/vitest';
 import { send, signup } from './app.ts';
 
 test('fails', async ({ inbox, mayfly }) => {

@@ -1,4 +1,4 @@
-import { expect, test } from '@mayfly/vitest';
+import { expect, test } from '@.example/vitest';
 import { send, signup } from './app.ts';
 
 const services = new Set<string>();

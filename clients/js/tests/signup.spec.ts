@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { expect, test as withMayfly } from '@mayfly/playwright';
+import { expect, test as withMayfly } from '@.example/playwright';
 import { send, signup, site } from './app.ts';
 
 // An application for each worker, which sends mail to the worker's service.

@@ -1,5 +1,5 @@
 /// <reference types="cypress" preserve="true" />
-import type { Mail, WaitOptions } from 'mayfly';
+import type { Mail, WaitOptions } from '@.example/mayfly';
 
 /** An inbox that cy.inbox() made. */
 export interface Inbox {

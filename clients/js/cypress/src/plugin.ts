@@ -1,7 +1,7 @@
 /// <reference types="cypress" preserve="true" />
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect, type Inbox, type Mayfly, type WaitOptions } from 'mayfly';
+import { connect, type Inbox, type Mayfly, type WaitOptions } from '@.example/mayfly';
 
 /** Adds Mayfly's tasks to Cypress. Call it in setupNodeEvents. */
 export function mayfly(on: Cypress.PluginEvents, config: Cypress.PluginConfigOptions): void {

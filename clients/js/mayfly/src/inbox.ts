@@ -1,10 +1,11 @@
 import { ApiError, type CreatedInbox, type Message, type Summary } from './client.js';
 import { CommandError, timedOut } from './program.js';
+import { report } from './report.js';
 import type { Mayfly } from './service.js';
 
 /** Which mail to wait for, and how long. Each text may be any part, in any case. */
 export interface WaitOptions {
-  /** Milliseconds; 20,000 by default. */
+  /** Milliseconds; by default as long as the test runner allows, and at most 10,000. */
   timeout?: number;
   /** In the sender's name or address. */
   from?: string;
@@ -23,9 +24,6 @@ export interface Mail {
   checks: { id: string; level: string; message: string; where?: string }[];
 }
 
-/** The default of {@link WaitOptions.timeout}. */
-export const defaultTimeout = 10_000;
-
 /**
  * An inbox, in the order in which its mails arrive. Each mail is handed over once for each thing asked of
  * it: a second waitForCode() returns the next code, and waitForLink() after it the link of the same mail.
@@ -35,7 +33,7 @@ export class Inbox {
   readonly email: string;
   readonly #service: Mayfly;
   readonly #created: string;
-  #handedOver = false;
+  readonly #returned = new Set<string>(); // what was asked, and the ID of the message
 
   /** @internal */
   constructor(service: Mayfly, created: CreatedInbox) {
@@ -47,17 +45,17 @@ export class Inbox {
 
   /** Waits for the next one-time code. */
   async waitForCode(options?: WaitOptions): Promise<string> {
-    return (await this.#wait(options, '--code')).trimEnd();
+    return (await this.#wait('code', options)).code!;
   }
 
   /** Waits for the next link to follow. */
   async waitForLink(options?: WaitOptions): Promise<string> {
-    return (await this.#wait(options, '--link')).trimEnd();
+    return (await this.#wait('link', options)).link!;
   }
 
   /** Waits for the next mail. */
-  async waitForMessage(options?: WaitOptions): Promise<Mail> {
-    return JSON.parse(await this.#wait(options, '--json'));
+  waitForMessage(options?: WaitOptions): Promise<Mail> {
+    return this.#wait('message', options);
   }
 
   /** All mails that have come, the newest first. */
@@ -86,29 +84,28 @@ export class Inbox {
     }
   }
 
-  async #wait({ timeout = defaultTimeout, ...parts }: WaitOptions = {}, what: string): Promise<string> {
-    const args = ['wait', this.id, what, `--timeout=${Math.max(1, timeout)}ms`];
-    for (const [name, text] of Object.entries(parts)) {
-      args.push(`--${name}=${text ?? ''}`);
+  async #wait(what: 'code' | 'link' | 'message', { timeout = this.#service.timeout(), ...parts }: WaitOptions = {}): Promise<Mail> {
+    const filters = Object.entries(parts).filter(([, text]) => text);
+    const args = ['wait', this.id, '--json', `--timeout=${Math.max(1, Math.round(timeout))}ms`];
+    args.push(...filters.map(([name, text]) => `--${name}=${text}`));
+    if (what !== 'message') {
+      args.push(`--${what}`);
     }
-    if (!this.#handedOver) {
+    if (!this.#returned.size) {
       args.push(`--since=${this.#created}`); // else it begins with the newest
     }
     try {
-      const printed = await this.#service.command(...args);
-      this.#handedOver = true;
-      return printed;
+      const mail: Mail = JSON.parse(await this.#service.command(...args));
+      this.#returned.add(what + mail.message.id);
+      return mail;
     } catch (error) {
-      if (error instanceof CommandError && error.status === timedOut) {
-        const missing = error.message.replace(/; .*/s, '').replaceAll(this.id, this.email);
-        throw new Error(`${missing}\n${await this.#arrived()}`);
+      if (!(error instanceof CommandError && error.status === timedOut)) {
+        throw error;
       }
-      throw error;
     }
-  }
-
-  async #arrived(): Promise<string> {
-    const list = await this.#service.command('messages', this.id).catch(String);
-    return list ? `Mails to ${this.email}:\n${list.trimEnd()}` : `No mail has come to ${this.email}.`;
+    const where = filters.map(([name, text]) => `${name} “${text}”`).join(', ');
+    const asked = (what === 'message' ? '' : ` with a ${what}`) + (where && ` (${where})`);
+    const missing = `no mail${asked} came to ${this.email} within ${timeout / 1000} s`;
+    throw new Error(missing + (await report(this.#service, this, (what, id) => this.#returned.has(what + id))));
   }
 }

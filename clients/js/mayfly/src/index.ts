@@ -1,3 +1,4 @@
 export * from './client.js';
-export { defaultTimeout, type Inbox, type Mail, type WaitOptions } from './inbox.js';
+export type { Inbox, Mail, WaitOptions } from './inbox.js';
 export { connect, start, type Connection, type Mayfly } from './service.js';
+export { timeoutWithin } from './timeout.js';

@@ -2,15 +2,30 @@ import { execFile, spawn } from 'node:child_process';
 
 type Environment = Record<string, string | undefined>;
 
-const program = () => process.env.MAYFLY_BIN || 'mayfly';
+const optional = `@.example/mayfly-${process.platform}-${process.arch}`;
+
+/** What to do where there is no program. */
+export const missing =
+  `the program is missing: let npm install optional packages too, here ${optional}, ` +
+  'or put mayfly on the PATH, or set MAYFLY_BIN to its path';
+
+/** The program that npm has installed with this package. */
+export function installed(): string | undefined {
+  try {
+    return require.resolve(`${optional}/mayfly${process.platform === 'win32' ? '.exe' : ''}`);
+  } catch {
+    return undefined;
+  }
+}
+
+const program = () => process.env.MAYFLY_BIN || installed() || 'mayfly';
 
 function explain(error: Error): Error {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
     return error;
   }
-  return new Error(
-    `cannot find ${program()}: install Mayfly so that mayfly is on the PATH, or set MAYFLY_BIN to the path of the program`,
-  );
+  const named = process.env.MAYFLY_BIN;
+  return new Error(named ? `MAYFLY_BIN is ${named}, which does not exist` : missing);
 }
 
 /** The exit status of a `mayfly wait` to which nothing came in time. */

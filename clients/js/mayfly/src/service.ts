@@ -1,6 +1,7 @@
 import { Client, type NewInbox } from './client.js';
 import { Inbox } from './inbox.js';
 import { run, startService } from './program.js';
+import { defaultTimeout } from './timeout.js';
 
 /** How to reach a service. What is left out comes from the environment. */
 export interface Connection {
@@ -12,6 +13,8 @@ export interface Connection {
   smtp?: string;
   /** Sends the key over plain HTTP even to another machine. */
   insecure?: boolean;
+  /** Milliseconds that a wait takes unless it has a timeout of its own; by default as long as the test runner allows. */
+  timeout?: number | (() => number);
 }
 
 /** A mail service with its inboxes. */
@@ -20,10 +23,12 @@ export class Mayfly {
   readonly apiKey: string;
   /** The REST API. */
   readonly client: Client;
-  readonly #smtp: string | undefined;
+  /** @internal */
+  readonly knownSmtp: string | undefined;
   readonly #insecure: boolean;
   readonly #state: string | undefined;
   readonly #stop: () => Promise<void>;
+  readonly #timeout: number | (() => number);
 
   /** @internal */
   constructor(connection: Connection, state?: string, stop = async () => {}) {
@@ -33,19 +38,25 @@ export class Mayfly {
     }
     this.baseUrl = baseUrl;
     this.apiKey = apiKey;
-    this.#smtp = connection.smtp;
+    this.knownSmtp = connection.smtp;
     this.#insecure = connection.insecure ?? false;
     this.client = new Client(baseUrl, apiKey, { insecure: this.#insecure });
     this.#state = state;
     this.#stop = stop;
+    this.#timeout = connection.timeout ?? defaultTimeout;
+  }
+
+  /** Milliseconds that a wait takes unless it has a timeout of its own. */
+  timeout(): number {
+    return typeof this.#timeout === 'number' ? this.#timeout : this.#timeout();
   }
 
   /** Where the service accepts mail, as host:port. */
   get smtp(): string {
-    if (!this.#smtp) {
+    if (!this.knownSmtp) {
       throw new Error(`where does ${this.baseUrl} accept mail? set MAYFLY_SMTP to its host:port`);
     }
-    return this.#smtp;
+    return this.knownSmtp;
   }
 
   get smtpHost(): string {
@@ -81,9 +92,9 @@ export class Mayfly {
  * Starts a private service, which accepts mail to any address and any SMTP login. It ends with this
  * process, even if that is killed.
  */
-export async function start(): Promise<Mayfly> {
+export async function start(options: Pick<Connection, 'timeout'> = {}): Promise<Mayfly> {
   const { environment, stop } = await startService();
-  return new Mayfly(fromEnvironment(environment), environment.MAYFLY_STATE_DIR, stop);
+  return new Mayfly({ ...options, ...fromEnvironment(environment) }, environment.MAYFLY_STATE_DIR, stop);
 }
 
 /**
@@ -92,7 +103,7 @@ export async function start(): Promise<Mayfly> {
  */
 export async function connect(options: Connection = {}): Promise<Mayfly> {
   const connection = { ...fromEnvironment(process.env), ...options };
-  return connection.baseUrl ? new Mayfly(connection) : start();
+  return connection.baseUrl ? new Mayfly(connection) : start(options);
 }
 
 function fromEnvironment(environment: Record<string, string | undefined>): Connection {

@@ -1,5 +1,5 @@
 import { test as base } from '@playwright/test';
-import { connect, type Inbox, type Mayfly } from 'mayfly';
+import { connect, timeoutWithin, type Inbox, type Mayfly } from '@.example/mayfly';
 
 export { expect } from '@playwright/test';
 
@@ -11,7 +11,7 @@ export { expect } from '@playwright/test';
 export const test = base.extend<{ inbox: Inbox }, { mayfly: Mayfly }>({
   mayfly: [
     async ({}, use) => {
-      const mayfly = await connect();
+      const mayfly = await connect({ timeout: () => timeoutWithin(limit()) });
       await use(mayfly);
       await mayfly.stop();
     },
@@ -30,3 +30,12 @@ export const test = base.extend<{ inbox: Inbox }, { mayfly: Mayfly }>({
     await inbox.delete();
   },
 });
+
+/** The limit of the running test; outside of one, as in a fixture of a worker, there is none to be known. */
+function limit(): number | undefined {
+  try {
+    return base.info().timeout;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,5 +1,6 @@
-import { connect, type Inbox, type Mayfly } from 'mayfly';
+import { connect, timeoutWithin, type Inbox, type Mayfly } from '@.example/mayfly';
 import { test as base } from 'vitest';
+import { getCurrentTest } from 'vitest/suite';
 
 export { expect } from 'vitest';
 
@@ -10,7 +11,7 @@ export { expect } from 'vitest';
 export const test = base.extend<{ mayfly: Mayfly; inbox: Inbox }>({
   mayfly: [
     async ({}, use) => {
-      const mayfly = await connect();
+      const mayfly = await connect({ timeout: () => timeoutWithin(getCurrentTest()?.timeout) });
       await use(mayfly);
       await mayfly.stop();
     },
