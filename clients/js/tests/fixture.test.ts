@@ -7,6 +7,7 @@ for (const code of ['111111', '222222']) {
   test(`signs up with ${code}`, async ({ inbox, mayfly }) => {
     await send(mayfly.smtp, inbox.email, 'Your code', signup(code));
     expect(await inbox.waitForCode()).toBe(code);
+    expect(mayfly.timeout()).toBe(10_000); // the limit of the test is 30,000
     expect(services.add(mayfly.baseUrl).size).toBe(1);
   });
 }

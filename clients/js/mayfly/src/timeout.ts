@@ -1,23 +1,37 @@
-/** How long a wait may take, in milliseconds, in a test that has `limit`: so long that its error is still seen. */
-export function timeoutWithin(limit = 0): number {
-  return limit > 0 ? Math.min(10_000, limit * 0.8) : 10_000;
+/**
+ * How long a wait may take in a test that began at `started` and has `limit` milliseconds: so long that its error is still
+ * seen, but half the limit at least, since some runners count from before the hooks.
+ */
+export function timeoutWithin(limit = 0, started = Date.now() - 500): number {
+  const left = Math.min(started - Date.now(), 0) + limit - 500;
+  return limit > 0 ? Math.min(10_000, Math.max(left, limit / 2)) : 10_000;
 }
 
-/** The default of a wait, by what the test runner allows. */
+/** A test, as Jest and Vitest keep it to themselves. */
+interface Test {
+  timeout?: number;
+  startedAt?: number | null;
+  result?: { startTime?: number };
+}
+
+type Globals = Record<symbol, { testTimeout?: number; currentlyRunningTest?: Test } | undefined> & {
+  __vitest_worker__?: { current?: Test };
+  before?: unknown;
+  it?: unknown;
+};
+
+/** The default of a wait, by what the test runner allows. Where a test is not found, it is one that sets no limit. */
 export function defaultTimeout(): number {
-  const globals = globalThis as { before?: unknown; it?: unknown };
+  const globals = globalThis as unknown as Globals;
   if (process.env.JEST_WORKER_ID) {
-    return timeoutWithin(limitOfJest());
+    const key = Object.getOwnPropertySymbols(globals).find(({ description }) => description === 'JEST_STATE_SYMBOL');
+    const state = key && globals[key];
+    const test = state?.currentlyRunningTest;
+    return timeoutWithin(test?.timeout || state?.testTimeout || 5000, test?.startedAt ?? undefined);
   }
   if (process.env.VITEST) {
-    return timeoutWithin(5000);
+    const test = globals.__vitest_worker__?.current;
+    return timeoutWithin(test?.timeout ?? 5000, test?.result?.startTime);
   }
-  return timeoutWithin(globals.before && globals.it ? 2000 : 0); // Mocha, which does not tell
-}
-
-/** The limit of the running test. Jest keeps it to itself: where it is not found, it is that of a test that sets none. */
-function limitOfJest(): number {
-  const key = Object.getOwnPropertySymbols(globalThis).find(({ description }) => description === 'JEST_STATE_SYMBOL');
-  const state = key && (globalThis as unknown as Record<symbol, { testTimeout?: number; currentlyRunningTest?: { timeout?: number } }>)[key];
-  return state?.currentlyRunningTest?.timeout || state?.testTimeout || 5000;
+  return timeoutWithin(globals.before && globals.it ? 2000 : 0); // Mocha, which tells nobody
 }

@@ -23,3 +23,7 @@ it('signs up', async () => {
     await inbox.waitForCode();
   }
 });
+
+if (typeof jest !== 'undefined') {
+  it('has time within the limit of its test', () => assert.ok(mayfly.timeout() > 4500), 8000);
+}

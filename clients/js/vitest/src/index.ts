@@ -1,6 +1,5 @@
-import { connect, timeoutWithin, type Inbox, type Mayfly } from '@.example/mayfly';
+import { connect, type Inbox, type Mayfly } from '@.example/mayfly';
 import { test as base } from 'vitest';
-import { getCurrentTest } from 'vitest/suite';
 
 export { expect } from 'vitest';
 
@@ -11,7 +10,7 @@ export { expect } from 'vitest';
 export const test = base.extend<{ mayfly: Mayfly; inbox: Inbox }>({
   mayfly: [
     async ({}, use) => {
-      const mayfly = await connect({ timeout: () => timeoutWithin(getCurrentTest()?.timeout) });
+      const mayfly = await connect();
       await use(mayfly);
       await mayfly.stop();
     },
