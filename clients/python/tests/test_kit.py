@@ -63,7 +63,7 @@ def test_without_the_program_a_test_says_what_to_do(pytester: pytest.Pytester, m
     pytester.makepyfile("def test_it(inbox): pass")
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["MAYFLY_BIN is /nowhere/mayfly, which cannot be run: install mayfly, or set MAYFLY_BIN to its path"])
+    result.stdout.fnmatch_lines(["MAYFLY_BIN is /nowhere/mayfly, which cannot be run"])
     result.stdout.no_fnmatch_line("*another exception*")
 
 
@@ -76,8 +76,7 @@ def test_a_wait_names_the_service_if_no_mail_came_at_all() -> None:
 @pytest.mark.parametrize(
     "environ, said",
     [
-        ({"MAYFLY_BIN": "/nowhere/mayfly"}, "MAYFLY_BIN is /nowhere/mayfly, which cannot be run: install mayfly"),
-        ({"PATH": "/nowhere"}, "there is no mayfly in PATH: install mayfly, or set MAYFLY_BIN to its path"),
+        ({"MAYFLY_BIN": "/nowhere/mayfly"}, "MAYFLY_BIN is /nowhere/mayfly, which cannot be run"),
         ({"MAYFLY_BIN": sys.executable}, f"`{sys.executable} exec` ended at once, with exit status 2"),
         ({"MAYFLY_BIN": "/bin/echo"}, "`/bin/echo exec` started no service: is that Mayfly?"),
     ],

@@ -8,7 +8,8 @@
 
 With pytest, the fixtures ``mayfly`` and ``inbox`` do this: see ``mayfly.pytest_plugin``.
 
-The service is the program ``mayfly``: the one that MAYFLY_BIN names, or else the one in PATH.
+The service is the program ``mayfly``: the one that MAYFLY_BIN names, else the one that came with this
+package, else the one on the PATH.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import urllib.request
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 __all__ = ["Inbox", "MayflyError", "Message", "NoMail", "Service", "start"]
@@ -284,9 +287,17 @@ def _clean(text: str) -> str:
 
 
 def _program() -> str:
-    name = os.environ.get("MAYFLY_BIN", "mayfly")
-    found = shutil.which(name)
+    named = os.environ.get("MAYFLY_BIN")
+    if named:
+        found = shutil.which(named)
+        if found is None:
+            raise MayflyError(f"MAYFLY_BIN is {named}, which cannot be run")
+        return found
+    # Where pip installs it: for all, for a user, or into a folder with --target.
+    folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", os.name + "_user"), str(Path(__file__).parents[1] / "bin")]
+    found = shutil.which("mayfly", path=os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)]))
     if found is None:
-        what = f"MAYFLY_BIN is {name}, which cannot be run" if "MAYFLY_BIN" in os.environ else "there is no mayfly in PATH"
-        raise MayflyError(what + ": install mayfly, or set MAYFLY_BIN to its path")
+        raise MayflyError(
+            f"the package for {sysconfig.get_platform()} has no program: put mayfly on the PATH, or set MAYFLY_BIN to its path"
+        )
     return found
