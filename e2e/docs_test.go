@@ -60,7 +60,7 @@ func ciExample(t *testing.T, title, language string) example {
 		t.Fatalf("%q in docs/ci.md has %d blocks of %s", title, len(found), language)
 	}
 	e := example{code: found[0]}
-	if command := regexp.MustCompile(`\n    (mayfly exec .*)\n`).FindStringSubmatch(section); command != nil {
+	if command := regexp.MustCompile(`\n    ((?:npx \S+/)?mayfly exec .*)\n`).FindStringSubmatch(section); command != nil {
 		e.command = command[1]
 	}
 	return e
@@ -322,7 +322,7 @@ def pytest_generate_tests(metafunc):
 func testPlaywright(t *testing.T, n int) {
 	modules := os.Getenv("MAYFLY_PLAYWRIGHT")
 	if modules == "" {
-		t.Skip("needs Playwright: run `clients/js/pack DIR` and in an empty folder `npm install @playwright/test DIR/*.tgz`, and set " +
+		t.Skip("needs Playwright: run `clients/js/pack DIR` and in an empty folder `npm install @playwright/test DIR/{mayfly,playwright}-*.tgz`, and set " +
 			"MAYFLY_PLAYWRIGHT to the folder and CHROMIUM to the path of a Chromium")
 	}
 	e := ciExample(t, "Playwright", "ts")

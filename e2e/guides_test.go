@@ -67,7 +67,7 @@ func (g guide) file(name string) string {
 // run runs the page's command, whose output must have want.
 func (g guide) run(want string) {
 	g.t.Helper()
-	command := regexp.MustCompile(`\n    (mayfly exec (?:.*\\\n)*.*)\n`).FindStringSubmatch(g.text)
+	command := regexp.MustCompile(`\n    ((?:npx \S+/)?mayfly exec (?:.*\\\n)*.*)\n`).FindStringSubmatch(g.text)
 	if command == nil {
 		g.t.Fatal("the page has no command with mayfly exec")
 	}
@@ -135,7 +135,7 @@ func TestGuideNext(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("MAYFLY_NEXT")
 	g := newGuide(t, "nextjs", "Next.js: run `clients/js/pack DIR` and in an empty folder `npm install next react react-dom nodemailer typescript "+
-		"@types/node @types/nodemailer @types/react @playwright/test DIR/mayfly-0*.tgz DIR/mayfly-playwright*.tgz`, and set MAYFLY_NEXT to the folder "+
+		"@types/node @types/nodemailer @types/react @playwright/test DIR/{mayfly,playwright}-*.tgz`, and set MAYFLY_NEXT to the folder "+
 		"and CHROMIUM to the path of a Chromium", []string{"test", "-d", modules + "/node_modules/next"}, "lib/mail.ts", "tests/signup.spec.ts")
 	port := strconv.Itoa(20_000 + rand.IntN(10_000)) // the system gives none of these away while Next.js starts
 	g.write("guide.config.ts", strings.ReplaceAll(g.file("playwright.config.ts"), "3100", port))

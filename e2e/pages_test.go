@@ -23,7 +23,6 @@ import (
 // testedBy are the tests that take code from the page.
 var testedBy = map[string]func(*testing.T){
 	"ci.md: mayfly exec --env SMTP_ADDR={smtp} -- sh signup.sh":                TestDocsShellScript,
-	"ci.md: mayfly exec --env SMTP_ADDR={smtp} -- npx playwright test":         TestDocsCodes,
 	"ci.md: mayfly preview --screenshot signup.png --phone --dark signup.html": TestDocsScreenshot,
 	"ci.md: mayfly preview --screenshot shots/mail.png mails/*.eml":            TestDocsScreenshot,
 	"ci.md, A shell script: sh":                                                TestDocsShellScript,
@@ -38,6 +37,7 @@ var testedBy = map[string]func(*testing.T){
 	"scale.md: haproxy":                                                        TestDocsLoadBalancer,
 	"service.md: editor /etc/mayfly/serve.toml":                                TestPackageIsSetUp,
 	"service.md: runuser -u mayfly -- mayfly admin key create --plan dev --name ci --store /var/lib/mayfly": TestPackageIsSetUp,
+	"ci.md: npx @.example/mayfly exec --env SMTP_ADDR={smtp} -- npx playwright test":                        TestDocsCodes,
 	"service.md: yaml":   TestCompose,
 	"service.md: toml":   TestReleaseByTheCommandLine,
 	"service.md: python": TestDocsWebhook,
@@ -50,9 +50,9 @@ var notRun = map[string]string{
 	"README.md: go run .":                                    "the tests build and run the same program",
 	"README.md: go test ./...":                               "it runs this test",
 	"README.md: go install example.com/mayfly/mayfly@latest": "packaging/try-publishing installs it from a proxy",
-	"ci.md: npm install --save-dev @mayfly/playwright":       "needs a registry: clients/js/test installs the package from its file",
-	"ci.md: pip install ./clients/python":                    "clients/python/test builds and installs it",
+	"ci.md: pip install ./clients/python":                    "clients/python/test does",
 	"scale.md: MAYFLY_GROWTH=10000000 MAYFLY_TEST_POSTGRES=postgres://… go test ./service/postgres -run '^$' -bench Growth -benchtime 1x -timeout 0": "takes hours",
+	"ci.md: npm install --save-dev DIR/mayfly-*.tgz DIR/playwright-*.tgz":                                                                            ".ci/run installs them, for TestDocsCodes",
 	"scale.md: ini": "settings of another server: pgtest's cluster has most of them",
 	"scale.md: pg_basebackup -D /backup/base": "a command of another program: it needs a server that archives its log",
 	"scale.md: sql": "needs three servers: pgtest makes them a cluster in this way",
