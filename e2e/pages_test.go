@@ -52,7 +52,7 @@ var notRun = map[string]string{
 	"README.md: go install example.com/mayfly/mayfly@latest": "packaging/try-publishing installs it from a proxy",
 	"ci.md: pip install ./clients/python":                    "clients/python/test does",
 	"scale.md: MAYFLY_GROWTH=10000000 MAYFLY_TEST_POSTGRES=postgres://… go test ./service/postgres -run '^$' -bench Growth -benchtime 1x -timeout 0": "takes hours",
-	"ci.md: npm install --save-dev DIR/mayfly-*.tgz DIR/playwright-*.tgz":                                                                            ".ci/run installs them, for TestDocsCodes",
+	"ci.md: npm install -D /tmp/packed/mayfly-*.tgz /tmp/packed/playwright-*.tgz":                                                                    ".ci/run installs them, for TestDocsCodes",
 	"scale.md: ini": "settings of another server: pgtest's cluster has most of them",
 	"scale.md: pg_basebackup -D /backup/base": "a command of another program: it needs a server that archives its log",
 	"scale.md: sql": "needs three servers: pgtest makes them a cluster in this way",

@@ -113,6 +113,7 @@ def _output(*command: str) -> str:
 
 
 def pack(folder: str, dist: Optional[str] = None) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
     if dist is None:
         build_wheel(folder)
         wheel(Path(folder), _snapshot(), "any", None)
