@@ -40,6 +40,7 @@ Metadata-Version: 2.1
 Name: {name}
 Version: {version}
 Summary: A mail service for tests: inboxes, codes and links, with fixtures for pytest
+Home-page: https://example.com/mayfly/mayfly
 License: MIT
 Requires-Python: >=3.9
 Classifier: Framework :: Pytest
