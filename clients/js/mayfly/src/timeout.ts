@@ -2,8 +2,8 @@
  * How long a wait may take in a test that began at `started` and has `limit` milliseconds: so long that its error is still
  * seen, but half the limit at least, since some runners count from before the hooks.
  */
-export function timeoutWithin(limit = 0, started = Date.now() - 500): number {
-  const left = Math.min(started - Date.now(), 0) + limit - 500;
+export function timeoutWithin(limit = 0, started = Date.now()): number {
+  const left = Math.min(started - Date.now(), 0) + limit - 1000;
   return limit > 0 ? Math.min(10_000, Math.max(left, limit / 2)) : 10_000;
 }
 
