@@ -1,13 +1,17 @@
 # docker build -t mayfly .
 # docker run -v mayfly:/data -p 25:2525 -p 8425:8425 mayfly --domains inbox.example
 # docker exec CONTAINER /mayfly admin key create --plan dev
-FROM golang:1.26 AS build
+#
+# The builder runs as this machine does, and builds for the platform asked for:
+# docker buildx build --platform linux/amd64,linux/arm64 .
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+ARG TARGETOS TARGETARCH
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /out/mayfly . && \
+    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags='-s -w' -o /out/mayfly . && \
     mkdir -m 0700 /out/data && mkdir -m 1777 /out/tmp && \
     mkdir -p /out/etc/ssl/certs && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ && \
     echo 'mayfly:x:65532:65532::/data:/' >/out/etc/passwd && echo 'mayfly:x:65532:' >/out/etc/group
@@ -24,6 +28,7 @@ STOPSIGNAL SIGTERM
 ENV MAYFLY_SERVE_STORE=/data MAYFLY_SERVE_HTTP=:8425 MAYFLY_SERVE_SMTP=:2525
 LABEL org.opencontainers.image.title=Mayfly \
       org.opencontainers.image.description="Temporary e-mail inboxes: the service, with SMTP and REST" \
-      org.opencontainers.image.licenses=MIT
+      org.opencontainers.image.licenses=MIT \
+      org.opencontainers.image.source=https://example.com/mayfly/mayfly
 HEALTHCHECK --interval=10s --timeout=6s --start-period=10s CMD ["/mayfly", "health"]
 ENTRYPOINT ["/mayfly", "serve"]

@@ -56,6 +56,7 @@ func TestCompose(t *testing.T) {
 	var compose struct {
 		Services map[string]struct {
 			Image, Build, Restart string
+			PullPolicy            string `yaml:"pull_policy"`
 			Entrypoint, Command   []string
 			Ports, Volumes        []string
 			Secrets, Environment  []string
@@ -77,7 +78,13 @@ func TestCompose(t *testing.T) {
 		in.KnownFields(true)
 		must(t, in.Decode(&compose))
 	}
+	builds := 0
 	for name, s := range compose.Services {
+		if s.Build != "" {
+			builds++
+		} else if s.Image == "mayfly" && s.PullPolicy != "never" {
+			t.Errorf("%s may pull the image that another service builds", name)
+		}
 		for on, how := range s.DependsOn {
 			healthy := len(compose.Services[on].Healthcheck.Test) > 0
 			if how.Condition != map[bool]string{true: "service_healthy", false: "service_completed_successfully"}[healthy] {
@@ -95,6 +102,9 @@ func TestCompose(t *testing.T) {
 				t.Errorf("%s has the volume %s", name, volume)
 			}
 		}
+	}
+	if builds != 1 {
+		t.Errorf("the image is built %d times", builds)
 	}
 	if test := compose.Services["mayfly"].Healthcheck.Test; !slices.Equal(test, []string{"CMD", "/mayfly", "health"}) {
 		t.Errorf("the health check is %q", test)

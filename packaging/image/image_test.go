@@ -24,14 +24,16 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
+const source = "https://example.com/mayfly/mayfly"
+
 // TestImage makes the images twice, and runs each as an engine would: its files as the root of the file
 // system, its user, its environment, and its entry point.
 func TestImage(t *testing.T) {
 	programs := []string{program(t, "amd64"), program(t, "arm64")}
 	dir := filepath.Join(t.TempDir(), "image")
-	digest, err := write(dir, programs)
+	digest, err := write(dir, source, programs)
 	must(t, err)
-	if again, err := write(filepath.Join(t.TempDir(), "again"), programs); err != nil || again != digest {
+	if again, err := write(filepath.Join(t.TempDir(), "again"), source, programs); err != nil || again != digest {
 		t.Errorf("made again it is %v, not %v (%v)", again, digest, err)
 	}
 	outer, err := layout.ImageIndexFromPath(dir)
@@ -56,7 +58,7 @@ func testImage(t *testing.T, image v1.Image) {
 	config, err := image.ConfigFile()
 	must(t, err)
 	checkDockerfile(t, config.Config)
-	for _, label := range []string{"title", "description", "licenses", "version", "created"} {
+	for _, label := range []string{"version", "created"} {
 		if config.Config.Labels["org.opencontainers.image."+label] == "" {
 			t.Errorf("there is no label %s", label)
 		}
@@ -123,6 +125,12 @@ func checkDockerfile(t *testing.T, config v1.Config) {
 	} {
 		if !slices.Contains(strings.Split(string(text), "\n"), line) {
 			t.Errorf("the Dockerfile has no line %q", line)
+		}
+	}
+	for _, label := range []string{"title", "description", "licenses", "source"} {
+		value := config.Labels["org.opencontainers.image."+label]
+		if unquoted := strings.ReplaceAll(string(text), `"`, ""); value == "" || !strings.Contains(unquoted, "org.opencontainers.image."+label+"="+value) {
+			t.Errorf("the Dockerfile does not give the label %s the value %q", label, value)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Image writes an OCI image layout of Mayfly for the systems of some programs, without a container
 // engine, a base image or a registry:
 //
-//	go -C packaging/image run . --out DIR PROGRAM…
+//	go -C packaging/image run . --out DIR --source URL PROGRAM…
 //
 // Each PROGRAM is a static binary of Mayfly for Linux. It says itself what it was built for and from.
 // The same programs give the same bytes.
@@ -35,16 +35,17 @@ import (
 
 func main() {
 	out := flag.String("out", "", "new `folder` for the layout")
+	source := flag.String("source", "", "`URL` of the source, for the label")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "Usage: go -C packaging/image run . --out DIR PROGRAM…")
+		fmt.Fprintln(flag.CommandLine.Output(), "Usage: go -C packaging/image run . --out DIR --source URL PROGRAM…")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if *out == "" || flag.NArg() == 0 {
+	if *out == "" || *source == "" || flag.NArg() == 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	digest, err := write(*out, flag.Args())
+	digest, err := write(*out, *source, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "image:", err)
 		os.Exit(1)
@@ -53,10 +54,10 @@ func main() {
 }
 
 // write makes a layout of an index with an image for each program, and returns the digest of the index.
-func write(dir string, programs []string) (v1.Hash, error) {
+func write(dir, source string, programs []string) (v1.Hash, error) {
 	index := v1.ImageIndex(empty.Index)
 	for _, program := range programs {
-		image, platform, err := imageOf(program)
+		image, platform, err := imageOf(program, source)
 		if err != nil {
 			return v1.Hash{}, fmt.Errorf("make an image of %s: %w", program, err)
 		}
@@ -85,13 +86,13 @@ func write(dir string, programs []string) (v1.Hash, error) {
 const user = 65532
 
 // imageOf makes an image of a program, with what the Dockerfile gives it.
-func imageOf(program string) (v1.Image, *v1.Platform, error) {
+func imageOf(program, source string) (v1.Image, *v1.Platform, error) {
 	b, err := readBuild(program)
 	if err != nil {
 		return nil, nil, err
 	}
 	image, err := mutate.ConfigFile(mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), &v1.ConfigFile{
-		OS: b.platform.OS, Architecture: b.platform.Architecture, Created: v1.Time{Time: b.time}, Config: b.config(),
+		OS: b.platform.OS, Architecture: b.platform.Architecture, Created: v1.Time{Time: b.time}, Config: b.config(source),
 		RootFS: v1.RootFS{Type: "layers"},
 	})
 	if err != nil {
@@ -119,7 +120,7 @@ func imageOf(program string) (v1.Image, *v1.Platform, error) {
 
 // build is what a program says about itself.
 type build struct {
-	module, version, revision string
+	version, revision string
 	// time is that of the commit, to the second.
 	time     time.Time
 	platform *v1.Platform
@@ -138,7 +139,7 @@ func readBuild(program string) (*build, error) {
 		return nil, errors.New("not a static program for Linux: build it with GOOS=linux CGO_ENABLED=0")
 	}
 	b := &build{
-		module: info.Main.Path, version: strings.Trim(info.Main.Version, "()"), revision: setting["vcs.revision"],
+		version: strings.Trim(info.Main.Version, "()"), revision: setting["vcs.revision"],
 		time:     time.Unix(0, 0).UTC(),
 		platform: &v1.Platform{OS: "linux", Architecture: setting["GOARCH"]},
 	}
@@ -151,7 +152,7 @@ func readBuild(program string) (*build, error) {
 }
 
 // config is how an image of the program is run.
-func (b *build) config() v1.Config {
+func (b *build) config(source string) v1.Config {
 	c := v1.Config{
 		User:         "65532:65532",
 		WorkingDir:   "/",
@@ -173,13 +174,11 @@ func (b *build) config() v1.Config {
 			"org.opencontainers.image.licenses":    "MIT",
 			"org.opencontainers.image.version":     b.version,
 			"org.opencontainers.image.created":     b.time.Format(time.RFC3339),
+			"org.opencontainers.image.source":      source,
 		},
 	}
 	if b.revision != "" {
 		c.Labels["org.opencontainers.image.revision"] = b.revision
-	}
-	if strings.Contains(b.module, "/") {
-		c.Labels["org.opencontainers.image.source"] = "https://" + b.module
 	}
 	return c
 }
