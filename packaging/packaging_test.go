@@ -193,9 +193,9 @@ exec chroot "$1/root" bash /tmp/lifecycle.sh /tmp/mayfly.deb "$3"`
 
 // What other package managers read names the archives of the release by their checksums.
 func TestManifests(t *testing.T) {
-	sums, err := os.ReadFile(one(t, "*_checksums.txt"))
+	sums, err := os.ReadFile(one(t, "checksums.txt"))
 	must(t, err)
-	for name, archives := range map[string]int{"mayfly.rb": 4, "mayfly.json": 2, "PKGBUILD": 2, "mayfly.nix": 4} {
+	for name, archives := range map[string]int{"mayfly.rb": 4, "mayfly.json": 2, "PKGBUILD": 2, "SRCINFO": 2, "mayfly.nix": 4, "install.sh": 4} {
 		text, err := os.ReadFile(filepath.Join(dist(t), name))
 		must(t, err)
 		if left := regexp.MustCompile(`@[A-Z][^@\n]*@`).FindAllString(string(text), -1); left != nil {
@@ -215,12 +215,13 @@ func TestManifests(t *testing.T) {
 		}
 	}
 	output(t, "bash", "-n", filepath.Join(dist(t), "PKGBUILD"))
+	output(t, "sh", "-n", filepath.Join(dist(t), "install.sh"))
 }
 
 // The archive for this machine has the program, which names the commit, and its SBOM has the modules.
 func TestArchive(t *testing.T) {
 	dir := t.TempDir()
-	output(t, "tar", "-xzf", one(t, "mayfly_*_linux_"+runtime.GOARCH+".tar.gz"), "-C", dir, "--strip-components=1")
+	output(t, "tar", "-xzf", one(t, "mayfly_linux_"+runtime.GOARCH+".tar.gz"), "-C", dir, "--strip-components=1")
 	var built struct{ Version, Commit, Date string }
 	must(t, json.Unmarshal(output(t, filepath.Join(dir, "mayfly"), "version", "--json"), &built))
 	if head := strings.TrimSpace(string(output(t, "git", "rev-parse", "HEAD"))); built.Commit != head || built.Date == "" || built.Version == "" {
@@ -229,7 +230,7 @@ func TestArchive(t *testing.T) {
 	var bom struct {
 		Components []struct{ Name, Version string }
 	}
-	text, err := os.ReadFile(one(t, "mayfly_*_linux_"+runtime.GOARCH+".cdx.json"))
+	text, err := os.ReadFile(one(t, "mayfly_linux_"+runtime.GOARCH+".cdx.json"))
 	must(t, err)
 	must(t, json.Unmarshal(text, &bom))
 	modules := map[string]string{}

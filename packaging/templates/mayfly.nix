@@ -14,7 +14,7 @@ stdenvNoCC.mkDerivation {
   pname = "mayfly";
   inherit version;
   src = fetchurl {
-    url = "@URL@/releases/download/v${version}/mayfly_${version}_${archive.system}.tar.gz";
+    url = "@RELEASES@/download/v${version}/mayfly_${archive.system}.tar.gz";
     inherit (archive) sha256;
   };
   nativeBuildInputs = [ installShellFiles ];

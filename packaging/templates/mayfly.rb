@@ -6,22 +6,22 @@ class Mayfly < Formula
 
   on_macos do
     on_arm do
-      url "@URL@/releases/download/v@VERSION@/mayfly_@VERSION@_darwin_arm64.tar.gz"
+      url "@RELEASES@/download/v@VERSION@/mayfly_darwin_arm64.tar.gz"
       sha256 "@SHA256 darwin_arm64@"
     end
     on_intel do
-      url "@URL@/releases/download/v@VERSION@/mayfly_@VERSION@_darwin_amd64.tar.gz"
+      url "@RELEASES@/download/v@VERSION@/mayfly_darwin_amd64.tar.gz"
       sha256 "@SHA256 darwin_amd64@"
     end
   end
 
   on_linux do
     on_arm do
-      url "@URL@/releases/download/v@VERSION@/mayfly_@VERSION@_linux_arm64.tar.gz"
+      url "@RELEASES@/download/v@VERSION@/mayfly_linux_arm64.tar.gz"
       sha256 "@SHA256 linux_arm64@"
     end
     on_intel do
-      url "@URL@/releases/download/v@VERSION@/mayfly_@VERSION@_linux_amd64.tar.gz"
+      url "@RELEASES@/download/v@VERSION@/mayfly_linux_amd64.tar.gz"
       sha256 "@SHA256 linux_amd64@"
     end
   end
