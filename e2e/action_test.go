@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -16,7 +18,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
@@ -110,36 +114,93 @@ func readLines(path string) []string {
 	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
 }
 
-// releases serves a release of the program, named as .goreleaser.yaml names it, and returns its URL and the
-// files of the release.
-func releases(t *testing.T) (url string, files map[string][]byte) {
+// publication is where releases were published: a repository and the files of 0.9.0 and 1.2.3, the newest.
+type publication struct {
+	url   string // of the releases
+	files map[string][]byte
+
+	mu    sync.Mutex
+	asked []string // the paths that were asked for
+}
+
+const (
+	commit123 = "1230000000000000000000000000000000000000"
+	tags      = "0900000000000000000000000000000000000000\trefs/tags/v0\n" +
+		"0900000000000000000000000000000000000000\trefs/tags/v0.9.0\n" +
+		commit123 + "\trefs/tags/v1\n" +
+		"aaaa000000000000000000000000000000000000\trefs/tags/v1.2.3\n" +
+		commit123 + "\trefs/tags/v1.2.3^{}\n" +
+		"1300000000000000000000000000000000000000\trefs/tags/v1.3.0-rc.1\n"
+)
+
+// publish serves releases of the program as packaging/publish leaves them; with a token, as GitHub serves those of a private
+// repository.
+func publish(t *testing.T, token string) *publication {
 	t.Helper()
-	name := "mayfly_0.1.0_" + runtime.GOOS + "_" + runtime.GOARCH
+	system := runtime.GOOS + "_" + runtime.GOARCH
 	content, err := os.ReadFile(program)
 	must(t, err)
 	var archive bytes.Buffer
 	compressed, _ := gzip.NewWriterLevel(&archive, gzip.BestSpeed)
 	w := tar.NewWriter(compressed)
-	must(t, w.WriteHeader(&tar.Header{Name: name + "/mayfly", Mode: 0o755, Size: int64(len(content))}))
+	must(t, w.WriteHeader(&tar.Header{Name: "mayfly_" + system + "/mayfly", Mode: 0o755, Size: int64(len(content))}))
 	must(t, failure(w.Write(content)))
 	w.Close()
 	compressed.Close()
-	files = map[string][]byte{
-		name + ".tar.gz":             archive.Bytes(),
-		"mayfly_0.1.0_checksums.txt": fmt.Appendf(nil, "%x  %s.tar.gz\n%x  other.deb\n", sha256.Sum256(archive.Bytes()), name, sha256.Sum256(nil)),
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/latest", http.RedirectHandler("/tag/v0.1.0", http.StatusFound))
-	mux.HandleFunc("/download/v0.1.0/{name}", func(w http.ResponseWriter, r *http.Request) {
-		content, ok := files[r.PathValue("name")]
-		if !ok {
+	sum := fmt.Sprintf("%x", sha256.Sum256(archive.Bytes()))
+	p := &publication{files: map[string][]byte{
+		"mayfly_" + system + ".tar.gz": archive.Bytes(),
+		"checksums.txt":                fmt.Appendf(nil, "%s  mayfly_%s.tar.gz\n%x  other.deb\n", sum, system, sha256.Sum256(nil)),
+	}}
+	file := func(w http.ResponseWriter, r *http.Request) {
+		content, ok := p.files[r.PathValue("name")]
+		if !ok || r.PathValue("tag") == "v0.0.0" {
 			w.WriteHeader(http.StatusNotFound)
 		}
 		_, _ = w.Write(content)
-	})
-	server := httptest.NewServer(mux)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/you/mayfly/info/refs", func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, tags) })
+	if token == "" {
+		mux.HandleFunc("/you/mayfly/releases/download/{tag}/{name}", file)
+		mux.HandleFunc("/you/mayfly/releases/latest/download/{name}", file)
+	} else {
+		mux.HandleFunc("/api/repos/you/mayfly/releases/", func(w http.ResponseWriter, r *http.Request) {
+			var assets []map[string]string
+			for name := range p.files {
+				assets = append(assets, map[string]string{"name": name, "url": "http://" + r.Host + "/asset/" + name})
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"assets": assets})
+		})
+		mux.HandleFunc("/asset/{name}", func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Accept") == "application/octet-stream" {
+				file(w, r)
+			}
+		})
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		p.asked = append(p.asked, r.URL.Path)
+		p.mu.Unlock()
+		_, password, _ := r.BasicAuth()
+		if token != "" && password != token && r.Header.Get("Authorization") != "Bearer "+token {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
-	return server.URL, files
+	p.url = server.URL + "/you/mayfly/releases"
+	p.files["install.sh"] = []byte(strings.NewReplacer("@VERSION@", "1.2.3", "@RELEASES@", p.url, "@SHA256 "+system+"@", sum).
+		Replace(sourceFile(t, "packaging/templates/install.sh")))
+	return p
+}
+
+// has reports whether a path was asked for.
+func (p *publication) has(path string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.asked, path)
 }
 
 // runnerProject is a project on a machine without mayfly.
@@ -153,23 +214,55 @@ func runnerProject(t *testing.T) *project {
 
 func TestAction(t *testing.T) {
 	t.Parallel()
-	url, files := releases(t)
+	archive := "mayfly_" + runtime.GOOS + "_" + runtime.GOARCH + ".tar.gz"
+	published := publish(t, "")
 	with := func(more map[string]string) map[string]string {
-		inputs := map[string]string{"releases": url}
+		inputs := map[string]string{"releases": published.url}
 		maps.Copy(inputs, more)
 		return inputs
 	}
 
-	t.Run("installs a release", func(t *testing.T) {
+	t.Run("installs the release of its own ref", func(t *testing.T) {
 		t.Parallel()
-		for _, version := range []string{"latest", "0.1.0", "v0.1.0"} {
+		for _, c := range []struct{ ref, version, release string }{
+			{"v1", "", "download/v1.2.3"},
+			{"v1.2.3", "", "download/v1.2.3"},
+			{commit123, "", "download/v1.2.3"},
+			{"v0", "", "download/v0.9.0"},
+			{"v1.3.0-rc.1", "", "download/v1.3.0-rc.1"},
+			{"main", "", "latest/download"},
+			{"", "", "latest/download"}, // uses: ./
+			{"v1", "0.9.0", "download/v0.9.0"},
+			{"v1", "v0.9.0", "download/v0.9.0"},
+			{"v1", "latest", "latest/download"},
+		} {
+			published := publish(t, "")
 			p := runnerProject(t)
-			if _, printed, ok := p.act(with(map[string]string{"version": version})); !ok {
-				t.Fatal(printed)
+			path := filepath.Join(p.home, "_work", "mayfly")
+			if c.ref != "" {
+				path = filepath.Join(p.home, "_work", "_actions", "you", "mayfly", c.ref)
 			}
-			if installed := p.exec("command -v mayfly"); !strings.HasSuffix(installed, "/mayfly_0.1.0_"+runtime.GOOS+"_"+runtime.GOARCH+"/mayfly\n") {
-				t.Errorf("%s: %s", version, installed)
+			p.machine = p.with("GITHUB_ACTION_PATH=" + path)
+			if _, printed, ok := p.act(map[string]string{"releases": published.url, "version": c.version}); !ok || !published.has("/you/mayfly/releases/"+c.release+"/"+archive) {
+				t.Errorf("%+v: asked for %q: %s", c, published.asked, printed)
 			}
+			if installed := p.exec("command -v mayfly"); !strings.HasPrefix(installed, p.home) {
+				t.Errorf("%+v: %s", c, installed)
+			}
+		}
+	})
+	t.Run("installs a release of a private repository", func(t *testing.T) {
+		t.Parallel()
+		need(t, "it", "jq")
+		private := publish(t, "secret")
+		p := runnerProject(t)
+		p.machine = p.with("GITHUB_ACTION_PATH="+filepath.Join(p.home, "_actions", "you", "mayfly", "v1"), "GITHUB_API_URL="+strings.TrimSuffix(private.url, "/you/mayfly/releases")+"/api")
+		if _, printed, ok := p.act(map[string]string{"releases": private.url, "token": "secret"}); !ok || !private.has("/api/repos/you/mayfly/releases/tags/v1.2.3") || strings.Contains(printed, "secret") {
+			t.Error(printed)
+		}
+		p.exec("mayfly --version")
+		if _, printed, ok := p.act(map[string]string{"releases": private.url, "token": "wrong"}); ok || !strings.Contains(printed, "cannot read the tags of "+strings.TrimSuffix(private.url, "/releases")) {
+			t.Error(printed)
 		}
 	})
 	t.Run("installs another release in the same job", func(t *testing.T) {
@@ -188,7 +281,7 @@ func TestAction(t *testing.T) {
 	t.Run("installs an archive", func(t *testing.T) {
 		t.Parallel()
 		p := runnerProject(t)
-		p.write("it.tar.gz", string(files["mayfly_0.1.0_"+runtime.GOOS+"_"+runtime.GOARCH+".tar.gz"]))
+		p.write("it.tar.gz", string(published.files[archive]))
 		if _, printed, ok := p.act(map[string]string{"path": "it.tar.gz", "releases": "http://127.0.0.1:1", "run": "mayfly new"}); !ok || !strings.Contains(printed, "@mayfly.test\n") {
 			t.Error(printed)
 		}
@@ -196,7 +289,7 @@ func TestAction(t *testing.T) {
 	t.Run("refuses a version that does not exist", func(t *testing.T) {
 		t.Parallel()
 		p := runnerProject(t)
-		if _, printed, ok := p.act(with(map[string]string{"version": "0.2.0", "run": "touch ran"})); ok || !strings.Contains(printed, "404") {
+		if _, printed, ok := p.act(with(map[string]string{"version": "0.0.0", "run": "touch ran"})); ok || !strings.Contains(printed, "cannot download "+published.url+"/download/v0.0.0/"+archive) {
 			t.Error(printed)
 		}
 		p.exec("! test -e ran")
@@ -214,14 +307,19 @@ func TestAction(t *testing.T) {
 }
 
 // What was downloaded must be what was released.
-func TestActionRefusesAnArchiveThatWasChanged(t *testing.T) {
+func TestAnArchiveThatWasChangedIsRefused(t *testing.T) {
 	t.Parallel()
-	url, files := releases(t)
-	archive := "mayfly_0.1.0_" + runtime.GOOS + "_" + runtime.GOARCH + ".tar.gz"
-	files[archive] = append(files[archive], 0)
+	published := publish(t, "")
+	archive := "mayfly_" + runtime.GOOS + "_" + runtime.GOARCH + ".tar.gz"
+	published.files[archive] = append(published.files[archive], 0)
 	p := runnerProject(t)
-	if _, printed, ok := p.act(map[string]string{"releases": url, "run": "touch ran"}); ok || !strings.Contains(printed, ".tar.gz: FAILED") {
+	if _, printed, ok := p.act(map[string]string{"releases": published.url, "version": "latest", "run": "touch ran"}); ok || !strings.Contains(printed, ".tar.gz: FAILED") {
 		t.Error(printed)
 	}
 	p.exec("! test -e ran")
+	p.write("install.sh", string(published.files["install.sh"]))
+	if said := p.exec("sh install.sh bin 2>&1 && echo installed || true"); !strings.Contains(said, archive+" is not what was released") || strings.Contains(said, "installed\n") {
+		t.Error(said)
+	}
+	p.exec("! test -e bin")
 }

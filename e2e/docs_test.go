@@ -153,10 +153,13 @@ func jobs(t *testing.T) map[string]func(*project) bool {
 			}
 		}
 	}
-	var pipeline map[string]struct{ Script []string }
+	var pipeline map[string]struct {
+		BeforeScript []string `yaml:"before_script"`
+		Script       []string
+	}
 	must(t, yaml.Unmarshal([]byte(ciExample(t, "GitHub Actions", "yaml").code), &workflow))
 	must(t, yaml.Unmarshal([]byte(ciExample(t, "GitLab", "yaml").code), &pipeline))
-	url, _ := releases(t)
+	url := publish(t, "").url
 	return map[string]func(*project) bool{
 		"GitHub Actions": func(p *project) bool {
 			for _, step := range workflow.Jobs["signup"].Steps {
@@ -170,7 +173,9 @@ func jobs(t *testing.T) map[string]func(*project) bool {
 			return false
 		},
 		"GitLab": func(p *project) bool {
-			return strings.HasSuffix(p.exec(strings.Join(pipeline["signup"].Script, "\n")+" && echo succeeded || true"), "succeeded\n")
+			job := pipeline["signup"]
+			script := strings.Join(append(job.BeforeScript, job.Script...), "\n") + " && echo succeeded || true"
+			return strings.HasSuffix(p.exec(strings.ReplaceAll(script, "https://example.com/mayfly/mayfly/releases", url)), "succeeded\n")
 		},
 	}
 }
@@ -181,9 +186,6 @@ func TestDocsJobs(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			p := runnerProject(t)
-			if title == "GitLab" {
-				p.machine = p.with("PATH=" + filepath.Dir(program) + ":" + p.getenv("PATH"))
-			}
 			p.write("signup.sh", ciExample(t, "A shell script", "sh").code)
 			if !succeeds(p) {
 				t.Fatal("it failed")
