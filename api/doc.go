@@ -5,7 +5,7 @@
 //
 //	c, err := api.New("https://mail.example", key, api.Options{})
 //	inbox, err := c.CreateInbox(ctx, api.CreateInbox{TTL: 600})
-//	// … have something send a mail to inbox.Email …
+//	// … have something send a message to inbox.Email …
 //	list, err := c.Messages(ctx, inbox.ID)
 //	message, err := c.Message(ctx, inbox.ID, list.Messages[0].ID)
 //	err = c.DeleteInbox(ctx, inbox.ID)
@@ -18,7 +18,7 @@
 // The types are those of the contract. They are read liberally: times of any precision and offset,
 // a sender as "Name <address>", attachments under various field names, lists that are null, and
 // unknown fields are all accepted. They are written strictly. What the service sent is kept in the
-// field Raw of each object. Everything that comes from a service or a mail is data from strangers:
+// field Raw of each object. Everything that comes from a service or a message is data from strangers:
 // it may hold control sequences, paths and lies.
 //
 // A service may list messages in any order; sort them by ReceivedAt.

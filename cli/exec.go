@@ -83,7 +83,7 @@ type execution struct {
 	app         *app
 	config      server.Config
 	variables   []string // of --env
-	keep        string   // folder for the mails if the command fails; "" to keep none
+	keep        string   // folder for the messages if the command fails; "" to keep none
 	interrupted bool     // SIGINT killed the command
 }
 
@@ -225,7 +225,7 @@ func checkVariable(v string) error {
 	return nil
 }
 
-// keepMails writes every mail to the folder, as it was received and as text, and says so on stderr.
+// keepMails writes every message to the folder, as it was received and as text, and says so on stderr.
 func (x *execution) keepMails(ctx context.Context, running *server.Server) error {
 	c, err := x.app.connection(endpoint{baseURL: "http://" + running.HTTPAddr()}, running.Key(), nil)
 	if err != nil {

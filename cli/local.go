@@ -92,7 +92,7 @@ func (a *app) downCommand() *cobra.Command {
 		Use:   "down",
 		Short: "End the local service",
 		Long: "End the local service, even if an application uses it, and wait until it has ended. Its inboxes are kept. " +
-			"It is no error if it is not running.",
+			"If it is not running, this does nothing.",
 		Example: "mayfly down",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

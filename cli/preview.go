@@ -170,7 +170,7 @@ func (p *preview) kindOf(file string) (string, error) {
 	return "", &failure{statusError, fmt.Errorf("%s: the name does not say what kind of file it is", file), "use --type html, eml, txt or md"}
 }
 
-// explain writes the candidates for the code and the link of a mail, best first, with their scores
+// explain writes the candidates for the code and the link of a message, best first, with their scores
 // and reasons.
 func explain(w io.Writer, mail *render.Mail) error {
 	var out strings.Builder

@@ -1,7 +1,7 @@
 // Package cli is the command line of Mayfly: it reads arguments and settings, finds the service,
 // wires the parts together and reports how a run ended by its exit status.
 //
-// Data goes to stdout, everything else to stderr. Whatever comes from a service or a mail is
+// Data goes to stdout, everything else to stderr. Whatever comes from a service or a message is
 // cleaned before it is printed. JSON keeps the values as they are, with escapes for what a terminal
 // could act on.
 package cli

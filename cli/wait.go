@@ -25,12 +25,11 @@ func (a *app) waitCommand() *cobra.Command {
 		Use:   "wait [INBOX]",
 		Short: "Wait for a message and print it",
 		Long: "Print the next message that matches, whether it is already there or still to arrive.\n\n" +
-			"Each message is printed once for each thing asked of it: all of it, its code (--code), its link (--link). A wait takes the oldest " +
-			"message that was not, beginning with the one that the last wait printed; the first wait on an inbox takes the newest. So a second " +
-			"`mayfly wait --code` prints the next code, and `mayfly wait --link` after it the link of the same message. " +
-			"What was printed is kept in the state folder of this machine.\n\n" +
-			"INBOX can be an address that no inbox has yet if the service makes inboxes for the mail that arrives, as the local service does. " +
-			"The exit status is 5 if nothing came in time.",
+			"Nothing is printed twice: a message, its code (--code) and its link (--link) are each printed once. The first wait on an inbox " +
+			"takes the newest message; later waits go on from there, oldest first. So a second `mayfly wait --code` prints the next code, and " +
+			"`mayfly wait --link` after it prints the link of the same message. What was printed is remembered in the state folder of this machine.\n\n" +
+			"INBOX can be an address without an inbox if the service creates inboxes as mail arrives, as the local service does. " +
+			"The exit status is 5 if nothing arrives in time.",
 		Example: `mayfly wait --timeout 2m
 CODE=$(mayfly wait "$ADDRESS" --code)
 mayfly wait "$ADDRESS" --subject reset --link

@@ -11,7 +11,7 @@ import (
 	"mayfly/render/doc"
 )
 
-// Plain is the body as plain text: the text view of a mail without a text part, on the screen, in a
+// Plain is the body as plain text: the text view of a message without a text part, on the screen, in a
 // pipe and for a search. html2text makes it of what a reader sees, pruned and sanitised, not of the
 // mail's HTML.
 func (m *Mail) Plain() string {

@@ -1,7 +1,7 @@
-// Package render turns a mail into lines for a terminal. A body is read into a document of blocks
+// Package render turns a message into lines for a terminal. A body is read into a document of blocks
 // (package doc), which is kept; a document is laid out for a width and a theme. All text passes one
 // sanitiser (package clean) on its way in, and escape sequences are written by one writer on the way
-// out, so that nothing in a mail reaches the terminal as a control sequence. On request the images
+// out, so that nothing in a message reaches the terminal as a control sequence. On request the images
 // that the mail carries are drawn (package image): then the sequences of one graphics protocol are
 // added, made of decoded pixels, never of the image's own bytes. None of it uses the network.
 package render
@@ -19,7 +19,7 @@ import (
 	"mayfly/render/layout"
 )
 
-// View is a way to look at a mail.
+// View is a way to look at a message.
 type View int
 
 const (
@@ -82,7 +82,7 @@ type cached struct {
 	lines []Line
 }
 
-// maxCached is how many layouts are kept. A mail is shown in few views and widths at a time.
+// maxCached is how many layouts are kept. A message is shown in few views and widths at a time.
 const maxCached = 4
 
 // Open reads the bodies of a message, each once, sanitises them, and finds its code and link. It
@@ -131,7 +131,7 @@ func CleanWhole(s string) string { return clean.WholeLine(clean.Turned(s)) }
 func CleanLines(s string) string { return clean.Lines(s) }
 
 // Lines lays out a view. No line is wider than the width, none but one blank line follows another,
-// and the same mail and options give the same bytes. The lines are kept and must not be changed.
+// and the same message and options give the same bytes. The lines are kept and must not be changed.
 func (m *Mail) Lines(v View, o Options) []Line {
 	m.mu.Lock()
 	defer m.mu.Unlock()

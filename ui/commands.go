@@ -27,7 +27,7 @@ import (
 )
 
 // A message goes to commands that it is piped to, to the editor, and to the [commands] of config.toml. What
-// comes from a mail reaches a program only by its input and its environment, never as part of a shell line.
+// comes from a message reaches a program only by its input and its environment, never as part of a shell line.
 
 // configured are the actions that run the commands of config.toml.
 func configured(commands []config.Command) []*action {
@@ -276,7 +276,7 @@ func isImage(kind string) bool { return strings.HasPrefix(kind, "image/") && kin
 // maxShown bounds the text of an attachment that is shown, in bytes.
 const maxShown = 256 << 10
 
-// lookAt shows an attachment in a dialog: text as it is, HTML and messages as mails, images in half blocks.
+// lookAt shows an attachment in a dialog: text as it is, HTML and messages as messages, images in half blocks.
 func (a *app) lookAt(m *message.Message, i int) tea.Cmd {
 	name, kind := attachmentName(m, i), m.Attachments[i].ContentType
 	options := render.Options{Width: max(1, min(a.width-4, 100)), Theme: a.theme.Render(), Images: image.Mode{Protocol: image.Blocks}}
@@ -286,7 +286,7 @@ func (a *app) lookAt(m *message.Message, i int) tea.Cmd {
 		case isImage(kind):
 			shown = message.File(name, "html", `<img src="data:image/png;base64,`+base64.StdEncoding.EncodeToString(content)+`">`)
 			if n, _ := shown.Mail().CountImages(); n == 0 {
-				return nil, errors.New(name + " is no image that can be shown here")
+				return nil, errors.New(name + " is not an image that can be shown here")
 			}
 		case kind == "text/html":
 			shown = message.File(name, "html", string(content))

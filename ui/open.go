@@ -18,7 +18,7 @@ import (
 )
 
 // showSelected lays the panes out and keeps the reader on the selected message, so that what is selected, shown
-// and acted on is one mail. Without room for it, the reader keeps that message or none.
+// and acted on is one message. Without room for it, the reader keeps that message or none.
 func (a *app) showSelected() tea.Cmd {
 	m := a.message()
 	typing := a.focus == theme.Reader && a.reader.Typing()

@@ -193,7 +193,7 @@ func (f *follower) gotInboxes(r *request, ask api.Poll, list api.InboxList, err 
 	}
 	l.refreshed = false
 	f.updateMode()
-	// Mails often arrive several at a time.
+	// Messages often arrive several at a time.
 	l.ready = r.began.Add(listGap)
 	if futile(r, ask, list.Waited, changed) {
 		l.ready = r.began.Add(f.pace().list)

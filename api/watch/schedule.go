@@ -214,7 +214,7 @@ func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) 
 	case i.changed:
 		c.rank, c.due = min(c.rank, news), i.asked
 		if class == rest {
-			c.due = i.asked.Add(restGap) // mails often arrive several at a time
+			c.due = i.asked.Add(restGap) // messages often arrive several at a time
 		}
 	case !i.known:
 		if f.list.has == unknown && f.list.trouble.failures == 0 {

@@ -126,7 +126,7 @@ func extension(contentType string) string {
 	return ""
 }
 
-// fileName makes a file name of one component out of what a mail says: no folders, no control or
+// fileName makes a file name of one component out of what a message says: no folders, no control or
 // direction-changing characters, nothing Windows reserves, not hidden, of bounded length. When
 // nothing is left it is fallback.
 func fileName(untrusted, fallback string) string {

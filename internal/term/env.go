@@ -54,7 +54,7 @@ func (e Env) passthrough(sequence string) string {
 const notificationLimit = 120
 
 // Notification returns the sequence that makes the terminal show a desktop notification: OSC 99 for
-// kitty, OSC 777 for urxvt, foot, VTE and others, else OSC 9. Title and text may come from a mail.
+// kitty, OSC 777 for urxvt, foot, VTE and others, else OSC 9. Title and text may come from a message.
 func (e Env) Notification(title, text string) string {
 	title, text = notificationText(title), notificationText(text)
 	name := strings.ToLower(e.Getenv("TERM") + " " + e.Getenv("TERM_PROGRAM"))

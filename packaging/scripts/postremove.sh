@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs after the files of a package are removed. The mail in /var/lib/mayfly stays, unless a deb is purged:
-# that removes all that the package made, but backups, and the user, so that nobody else gets its number.
+# Runs after the files of a package are removed. The mail in /var/lib/mayfly stays unless a deb is purged, which
+# removes everything but the backups and the user: the number of a removed user could go to another.
 set -e
 
 if [ -d /run/systemd/system ]; then

@@ -41,7 +41,7 @@ const (
 	Item                  // Children; Marker
 	Quote                 // Children
 	Signature             // Children: the signature of a text body
-	Footer                // Children: the secondary text at the end of a mail
+	Footer                // Children: the secondary text at the end of a message
 	Section               // Children; Background, Hue, Padded: what is filled, tinted or framed as a whole
 	Table                 // Children: Rows; Head, Width. Its columns stand side by side
 	Row                   // Children: Cells; Ruled, Background

@@ -24,7 +24,7 @@ const (
 	maxTitles = 3
 )
 
-// ranks finds the headings of a mail and their ranks. The size of their text says
+// ranks finds the headings of a message and their ranks. The size of their text says
 // more than their elements: templates use those as they please.
 type ranks struct {
 	body  float32

@@ -74,7 +74,7 @@ type Options struct {
 	Image  func(n int) *image.Image // decodes the document's image n; nil if it cannot be drawn
 }
 
-// Measure is the greatest width of a mail, in columns. One with a table or lines that need more is as wide as they are.
+// Measure is the greatest width of a message, in columns. One with a table or lines that need more is as wide as they are.
 const Measure = 80
 
 // Unwrapped is the width at which no line is broken, except in the cells of tables beyond 1,000 columns. What is
@@ -112,7 +112,7 @@ func Lay(d *doc.Document, o Options) []Line {
 	return l.w.finish(o.Width)
 }
 
-// nothing returns the line for a mail without visible text, and with some hidden texts.
+// nothing returns the line for a message without visible text, and with some hidden texts.
 func nothing(hidden int, key string) string {
 	if hidden == 0 {
 		return "This mail is empty."

@@ -253,7 +253,7 @@ func (f *file) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Preallocate does nothing: even in a store with a single mail each log would take 70 MB, without a
+// Preallocate does nothing: even in a store with a single message each log would take 70 MB, without a
 // measurable benefit.
 func (f *file) Preallocate(offset, length int64) error { return nil }
 

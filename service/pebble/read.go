@@ -181,7 +181,7 @@ func text(err error) string {
 // Largest numbers of entries of a cache.
 const (
 	cacheSize = 16 << 10
-	// inboxCacheSize is for what every mail needs: inboxes, which take 512 bytes each with their
+	// inboxCacheSize is for what every message needs: inboxes, which take 512 bytes each with their
 	// addresses when there are so many.
 	inboxCacheSize = 128 << 10
 )

@@ -11,7 +11,7 @@
 // on where it ends; a line of any length takes no memory; connections, sessions and the memory for
 // messages in flight are bounded. It reads blocks instead of octets, which leaves most of the time for
 // storing. github.com/emersion/go-smtp 0.25.1 before the same store, with 64 connections, takes in 0.7
-// times as many mails of 2 KB a second, and 0.4 times as many of 50 KB. It stores messages with lone
+// times as many messages of 2 KB a second, and 0.4 times as many of 50 KB. It stores messages with lone
 // dots between other line breaks, drops the CR in CRLF "." CR "x", takes command lines that end in LF,
 // refuses senders without a domain, and its Shutdown waits for idle clients.
 package smtp

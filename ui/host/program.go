@@ -28,7 +28,7 @@ const (
 	endTimeout = 2 * time.Second // how long a program may take to end when it has to
 )
 
-// Program is a line for the shell. Nothing from a mail may be part of the line: it belongs in the
+// Program is a line for the shell. Nothing from a message may be part of the line: it belongs in the
 // environment or the input.
 type Program struct {
 	Line    string

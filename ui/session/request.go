@@ -199,7 +199,7 @@ func (s *Session) Extend(inboxID string, ttl time.Duration) Request {
 	})
 }
 
-// SendSample sends the next sample mail to an address.
+// SendSample sends the next sample message to an address.
 func (s *Session) SendSample(to string) Request {
 	return s.ask("sending a sample", func(ctx context.Context) tea.Msg {
 		n := s.samples.Add(1) - 1

@@ -74,7 +74,7 @@ type Session struct {
 	unsaved unsaved
 	seen    *registry.SeenReader
 
-	samples atomic.Int64 // sample mails sent
+	samples atomic.Int64 // sample messages sent
 	refresh refresh      // the one that is awaited
 }
 

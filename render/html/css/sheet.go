@@ -361,8 +361,8 @@ func (s *sheet) chain(r *rule, i int, n *html.Node) (int, *html.Node) {
 	}
 }
 
-// screenWidth is the width in px that media queries see: that of a window on a desktop, in which a mail
-// is 640 px wide. A window as narrow as the mail would take the rules for phones, which many mails
+// screenWidth is the width in px that media queries see: that of a window on a desktop, in which a message
+// is 640 px wide. A window as narrow as the mail would take the rules for phones, which many messages
 // have up to 640 px or more and which put columns one below the other.
 const screenWidth = 1000
 
