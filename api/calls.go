@@ -336,7 +336,7 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 		if e.absent() {
 			c.features.attachments.absent()
 		}
-		// Not found is no such attachment or no such path, which look the same: it is not remembered.
+		// 404 means either no such attachment or no such path, which look the same: it is not remembered.
 		if e.absent() || e.Status == http.StatusNotFound {
 			return nil, unsupported(op)
 		}

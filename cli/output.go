@@ -158,7 +158,7 @@ func localTime(t time.Time) string {
 }
 
 // paged calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the
-// pager early is no error.
+// pager early is not an error.
 func (a *app) paged(ctx context.Context, write func(io.Writer) error) error {
 	command := a.pagerCommand()
 	if len(command) == 0 {

@@ -164,7 +164,7 @@ func Handler(o Options) func(w http.ResponseWriter, r *http.Request, keyID strin
 				defer t.sessions.leave(s)
 			case http.MethodDelete:
 				defer t.sessions.remove(id)
-			default: // a stream that is open is no call
+			default: // an open stream is not a call
 				t.sessions.leave(s)
 			}
 		}

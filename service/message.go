@@ -35,7 +35,7 @@ type Arrival struct {
 
 // Page asks for part of a list of messages or inboxes. The zero value asks for all of it, if there is no limit.
 type Page struct {
-	Limit int    // how many at most; 0 is no limit but the list's own
+	Limit int    // how many at most; 0 means the limit of the list itself
 	After string // ID of what the page starts after, newest first; empty: from the newest
 }
 

@@ -56,7 +56,7 @@ type Store interface {
 	// behind what other processes append.
 	EmailsToday(ctx context.Context, keyID string, day Day) (int, error)
 	// Messages returns up to limit summaries of messages whose sequence number in the inbox is below
-	// before, newest first. Limit 0 is no limit. An inbox that is gone has none.
+	// before, newest first. Limit 0 means no limit. An inbox that is gone has none.
 	Messages(ctx context.Context, in Inbox, before uint64, limit int) ([]Summary, error)
 	// DeleteMessages removes the message with an ID from an inbox, or all with "", or returns NotFound.
 	// Sequence numbers are not used again, nor is the day's count reduced.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxInFlight = 8                      // requests that are no long polls; half as many for what is not in view
+	maxInFlight = 8                      // requests other than long polls; half as many for what is not in view
 	maxBackOff  = 30 * time.Second       // between attempts
 	maxWait     = 25 * time.Second       // of a long poll
 	maxLag      = time.Second            // how old what is in view may be, and how long a long poll may miss a change
@@ -40,7 +40,7 @@ type follower struct {
 	focused  bool
 	mode     Mode
 	behind   time.Time // as the last Behind had it
-	inFlight int       // requests that are no long polls
+	inFlight int       // requests other than long polls
 
 	waits   answer // whether lists of messages can be long polls
 	list    inboxList

@@ -169,7 +169,7 @@ func (r *reader) takes(key []string) {
 	}
 }
 
-// unknown reports a name that is no setting, and the settings there are.
+// unknown reports an unknown setting, and the names that exist.
 func (r *reader) unknown(key []string) {
 	n := len(key) - 1
 	for n > 0 && len(within(key[:n])) == 0 {

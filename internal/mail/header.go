@@ -233,7 +233,7 @@ func parseAddresses(s string, most int) []Address {
 	var list []Address
 	var a Address
 	start := 0     // of the words around the angle brackets
-	named := false // an address or an encoded word has begun: a colon or comma is no part of a name
+	named := false // an address or an encoded word has begun: a colon or comma is not part of a name
 	add := func(words string) {
 		if a == (Address{}) {
 			a = bareAddress(words)

@@ -220,7 +220,7 @@ func (r *Registry) Put(i Inbox) error {
 	return nil
 }
 
-// Remove forgets an inbox; one that is not known is no error.
+// Remove forgets an inbox; an unknown one is not an error.
 func (r *Registry) Remove(inboxID string) error { return r.remove(hash(inboxID)) }
 
 // remove removes the files of an inbox.

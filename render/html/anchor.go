@@ -187,7 +187,7 @@ func (b *builder) press(f *frame) {
 }
 
 // label returns the link that all words of a text belong to, if they are of one; 0 if of none. The
-// images in it are no words, unless they count.
+// images in it are not words, unless they count.
 func label(parts []part, images bool) (link int, ok bool) {
 	for _, p := range parts {
 		if p.image > 0 && !images || strings.TrimSpace(p.text) == "" {

@@ -19,7 +19,7 @@ type cellLook struct {
 	numeric bool
 }
 
-// maxLook is how many lines of a cell are looked at: a cell with more is no cell of a table of data.
+// maxLook is how many lines of a cell are looked at: a cell with more does not belong to a table of data.
 const maxLook = 100
 
 func look(cell *doc.Block) cellLook {

@@ -117,7 +117,7 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 		r.strengthen(l)
 		return
 	}
-	if numeric(text) { // as large as it is, it is no title
+	if numeric(text) { // however large, it is not a title
 		size = 0
 	}
 	r.all = append(r.all, ranked{l, size, titled && size > 0 && length <= titleLength && (l.Spans[0].Link == 0 || length > logoLength), !r.begun})

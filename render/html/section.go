@@ -200,7 +200,7 @@ func (s *sections) deeper() {
 	}
 }
 
-// onGround returns the outermost box around a leaf that is no background of the mail, or nil.
+// onGround returns the outermost box around a leaf that is not the background of the mail, or nil.
 func (at *position) onGround() (out *box) {
 	for in := at.in; in != nil && !in.ground; in = in.around {
 		out = in

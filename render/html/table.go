@@ -161,7 +161,7 @@ func pack(cells []*doc.Block, part func(cell *doc.Block) float32) []*doc.Block {
 	return rows
 }
 
-// asCells puts the children of a row that are no cells into cells.
+// asCells puts the children of a row that are not cells into cells.
 func asCells(children []*doc.Block) []*doc.Block {
 	return within(children, false, doc.Block{Kind: doc.Cell, Columns: 1})
 }

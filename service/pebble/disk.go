@@ -191,7 +191,7 @@ func (d *disk) block(n int) {
 	}
 }
 
-// GetDiskUsage tells the database nothing instead of an error, which is no fault of the store.
+// GetDiskUsage tells the database nothing instead of an error, which is not a fault of the store.
 func (d *disk) GetDiskUsage(name string) (vfs.DiskUsage, error) {
 	usage, err := d.FS.GetDiskUsage(name)
 	if err != nil {

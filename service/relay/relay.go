@@ -25,7 +25,7 @@ import (
 	"mayfly/service"
 )
 
-// Config says which mail server takes messages, and for whom. The zero value is no relay.
+// Config says which mail server takes messages, and for whom. The zero value means no relay.
 type Config struct {
 	Host         string   // host:port; empty: no relay
 	TLS          string   // "starttls" (also if empty), "tls" from the start, or "none"

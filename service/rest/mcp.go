@@ -132,7 +132,7 @@ func (w *memoryWriter) WriteHeader(status int) { w.status = status }
 // secretOf returns the key that a request has, "" without one. Many MCP clients can be given no other than a
 // bearer token (RFC 6750).
 func secretOf(r *http.Request) string {
-	// Several fields make one value (RFC 9110, section 5.3), which is no key.
+	// Several fields make one value (RFC 9110, section 5.3), which is not a key.
 	secret := strings.Join(r.Header["X-Api-Key"], ", ")
 	if secret == "" && r.URL.Path == mcpPath {
 		if scheme, token, _ := strings.Cut(strings.Join(r.Header["Authorization"], ", "), " "); strings.EqualFold(scheme, "Bearer") {

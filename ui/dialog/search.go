@@ -14,7 +14,7 @@ import (
 // maxHits bounds the hits of a search.
 const maxHits = 2000
 
-// Search finds text in lines as it is typed, whatever its case and accents. The zero value is no search.
+// Search finds text in lines as it is typed, whatever its case and accents. The zero value searches for nothing.
 type Search struct {
 	Typing bool
 	line   *Line

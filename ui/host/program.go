@@ -63,7 +63,7 @@ func Run(ctx context.Context, p Program) (output []byte, err error) {
 	return written.Bytes(), err
 }
 
-// run runs a command. That it left something running which has its input or output is no failure.
+// run runs a command. It does not fail if it left something running that holds its input or output.
 func run(cmd *exec.Cmd) error {
 	if err := cmd.Run(); !errors.Is(err, exec.ErrWaitDelay) {
 		return err
