@@ -244,7 +244,7 @@ func (x *execution) keepMails(ctx context.Context, running *server.Server) error
 			return err
 		}
 		if _, err := writePicture(ctx, painter, c.client, m, browser.Look{}, name+".png"); err != nil && !errors.Is(err, browser.ErrNone) {
-			fmt.Fprintln(x.app.env.Stderr, errorLine(err)) // the mails are kept all the same
+			fmt.Fprintln(x.app.env.Stderr, errorLine(err)) // the messages are kept all the same
 		}
 		return nil
 	})

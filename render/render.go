@@ -29,7 +29,7 @@ const (
 	Headers             // how it came, and the header fields
 	Raw                 // the message as received
 	Checks              // what a tester should look at before sending it
-	Web                 // as a browser paints it; a mail alone has no lines for it
+	Web                 // as a browser paints it; a message alone has no lines for it
 )
 
 // Options say how to lay out a view.
