@@ -126,7 +126,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	}
 	if x.keep != "" {
 		if err := x.keepMails(ctx, running); err != nil {
-			fmt.Fprintln(x.app.env.Stderr, errorLine(fmt.Errorf("keeping the mails: %w", err)))
+			fmt.Fprintln(x.app.env.Stderr, errorLine(fmt.Errorf("keeping the messages: %w", err)))
 		}
 	}
 	return quiet{status}
@@ -248,6 +248,6 @@ func (x *execution) keepMails(ctx context.Context, running *server.Server) error
 		}
 		return nil
 	})
-	fmt.Fprintf(x.app.env.Stderr, "mayfly: %s kept in %s\n", english.Plural(kept, "mail", ""), render.Clean(x.keep))
+	fmt.Fprintf(x.app.env.Stderr, "mayfly: %s kept in %s\n", english.Plural(kept, "message", ""), render.Clean(x.keep))
 	return err
 }

@@ -67,7 +67,7 @@ func (a *app) readCommand() *cobra.Command {
 		Short: "Show a message",
 		Long: "Show a message as the application does: without arguments, the newest message of the newest inbox.\n\n" +
 			"In a pipe, the views text, html and raw are what the mail has, byte for byte, in UTF-8 for text and html, " +
-			"and no line of the other views but rich is wrapped. With --width they are as on a terminal, where how the mail came stands above its headers.",
+			"and no line of the other views but rich is wrapped. With --width they are as on a terminal, where how the message came stands above its headers.",
 		Example: `mayfly read
 mayfly read quiet-otter
 mayfly read quiet-otter msg_01 --view headers

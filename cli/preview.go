@@ -28,7 +28,7 @@ func (a *app) previewCommand() *cobra.Command {
 	p := &preview{app: a}
 	cmd := &cobra.Command{
 		Use:   "preview FILE...",
-		Short: "Render mails and templates from files",
+		Short: "Render messages and templates from files",
 		Long: "Render local files as the application shows a message: .eml, .html, .txt and .md, or standard input as - with --type.\n\n" +
 			"Several files are rendered in parallel and printed in order. A file that cannot be read is reported, the others are still rendered, and the exit status is 1.",
 		Example: `mayfly preview signup.html

@@ -262,7 +262,7 @@ for a; do case $a in --screenshot=*) cp "$HOME/painted.png" "${a#*=}" ;; esac; d
 		t.Error("mails were kept although the command succeeded")
 	}
 	_, stderr, status := m.run("exec", "--keep-mails", dir, "--", "sh", "-c", script, self, "9")
-	if status != 9 || stderr != "mayfly: 2 mails kept in "+dir+"\n" {
+	if status != 9 || stderr != "mayfly: 2 messages kept in "+dir+"\n" {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 	files, err := os.ReadDir(dir)

@@ -10,7 +10,7 @@
 //
 // The service accepts mail to any address, with any login or none, on a free port of loopback. It keeps
 // mail in memory and ends with the test, so that any number of tests can run in parallel. When the test
-// has failed, its mails are written to [testing.T.ArtifactDir], which `go test -artifacts` keeps.
+// has failed, its messages are written to [testing.T.ArtifactDir], which `go test -artifacts` keeps.
 //
 // A method that waits for mail fails the test if none comes in time, and shows what came instead. Like
 // [testing.T.FailNow] it must be called from the test's goroutine.
@@ -94,7 +94,7 @@ func (s *Service) keepMails(t testing.TB) {
 	defer cancel()
 	saved := func(*message.Message, []message.Saved) error { return nil }
 	if err := message.SaveAll(ctx, s.client, t.ArtifactDir(), saved); err != nil {
-		t.Logf("keeping the mails: %v", err)
+		t.Logf("keeping the messages: %v", err)
 	}
 }
 
@@ -168,7 +168,7 @@ func (in *Inbox) Next(t testing.TB) Mail {
 	return in.await(t, watch.Message)
 }
 
-// All returns the mails that are there now, returned before or not, the oldest first. It does not wait.
+// All returns the messages that are there now, returned before or not, the oldest first. It does not wait.
 func (in *Inbox) All(t testing.TB) []Mail {
 	t.Helper()
 	list, err := in.service.client.Messages(t.Context(), in.id)
@@ -293,7 +293,7 @@ func (in *Inbox) describe(ctx context.Context, text *strings.Builder) error {
 		return err
 	}
 	if n := len(list.Messages); n > 0 {
-		fmt.Fprintf(text, "; %s came:", english.Plural(n, "mail", ""))
+		fmt.Fprintf(text, "; %s came:", english.Plural(n, "message", ""))
 		for _, summary := range list.Messages[:min(n, shownMails)] {
 			object, err := in.service.client.Message(ctx, in.id, summary.ID)
 			if err != nil {

@@ -192,7 +192,7 @@ func TestAFailureShowsWhatCame(t *testing.T) {
 		in.Code(t)
 	})
 	for _, want := range []string{
-		"no mail with a code came to " + email + " within 50ms; 1 mail came:\n",
+		"no mail with a code came to " + email + " within 50ms; 1 message came:\n",
 		"\n    from Shop <no-reply@shop.example>, ",
 		"\n    code 482913 (was returned before)\n    | Hello Ada!\n    | Your login code is 482913.\n    | The\n    | …\n",
 		"\nmail came to other addresses: bob@shop.example (1)",

@@ -54,7 +54,7 @@ describe('an inbox', () => {
     await send(mayfly.smtp, inbox.email, 'Welcome \x1b[31m', 'Hello.\n\nHow\nare\nyou?');
     const error = await inbox.waitForCode({ timeout: 300, subject: '' }).catch((error: Error) => error);
     expect(String(error).replaceAll(/\d\.\d s ago/g, '0.1 s ago')).toBe(
-      `Error: ${missing}; 2 mails came:
+      `Error: ${missing}; 2 messages came:
   0.1 s ago  Acme <no-reply@acme.example>  Welcome \uFFFD[31m
              | Hello.
              | How
@@ -67,7 +67,7 @@ describe('an inbox', () => {
              | Confirm your e-mail address: https://acme.example/confirm?t=482913¹`,
     );
     await expect(inbox.waitForLink({ timeout: 300, from: 'shop', subject: 'reset' })).rejects.toThrow(
-      `no mail with a link (from “shop”, subject “reset”) came to ${inbox.email} within 0.3 s; 2 mails came:`,
+      `no mail with a link (from “shop”, subject “reset”) came to ${inbox.email} within 0.3 s; 2 messages came:`,
     );
     await mayfly.stop();
   });

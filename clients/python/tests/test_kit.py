@@ -31,7 +31,7 @@ def test_a_failure_shows_the_mails(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess()
     result.stdout.fnmatch_lines(
         [
-            "E *NoMail: no mail with a code came to *@mayfly.test within 0.1 s; 1 mail came:",
+            "E *NoMail: no mail with a code came to *@mayfly.test within 0.1 s; 1 message came:",
             "E *Your login *",
             "E * from shop@shop.example, *",
             "E * code 482913 (was returned before)",

@@ -23,7 +23,7 @@ export function mayfly(on: Cypress.PluginEvents, config: Cypress.PluginConfigOpt
     'mayfly:code': ({ id, options }: Wait) => inbox(id).waitForCode(options),
     'mayfly:link': ({ id, options }: Wait) => inbox(id).waitForLink(options),
     'mayfly:message': ({ id, options }: Wait) => inbox(id).waitForMessage(options),
-    /** Ends a test: saves the mails of one that failed, by its title, beside its screenshots. */
+    /** Ends a test: saves the messages of one that failed, by its title, beside its screenshots. */
     async 'mayfly:end'(failed: string | null) {
       for (const inbox of inboxes.values()) {
         if (failed) {

@@ -25,7 +25,7 @@ export interface Mail {
 }
 
 /**
- * An inbox, in the order in which its mails arrive. Each mail is handed over once for each thing asked of
+ * An inbox, in the order in which its messages arrive. Each is handed over once for each thing asked of
  * it: a second waitForCode() returns the next code, and waitForLink() after it the link of the same mail.
  */
 export class Inbox {
@@ -58,7 +58,7 @@ export class Inbox {
     return this.#wait('message', options);
   }
 
-  /** All mails that have come, the newest first. */
+  /** All messages that have come, the newest first. */
   async messages(): Promise<Summary[]> {
     return (await this.#service.client.listMessages(this.id)).messages;
   }

@@ -13,7 +13,7 @@ export async function report(service: Mayfly, inbox: Inbox, returned: (what: str
       return `, nor any mail to any address: does the application send it to ${service.knownSmtp ?? 'this service'}?`;
     }
     return (
-      (rows && `; ${summaries.length} mail${summaries.length === 1 ? '' : 's'} came:${rows}`) +
+      (rows && `; ${summaries.length} message${summaries.length === 1 ? '' : 's'} came:${rows}`) +
       (more > 0 ? `\n  and ${more} before` : '') +
       (others && `\nmail came to other addresses: ${others}`)
     );

@@ -5,7 +5,7 @@ export { expect } from '@playwright/test';
 
 /**
  * Playwright's `test` with an inbox in every test. `mayfly` is the service: the one of the environment,
- * such as that of `mayfly exec`, else one for each worker. The mails of a failed test are attached to its
+ * such as that of `mayfly exec`, else one for each worker. The messages of a failed test are attached to its
  * report.
  */
 export const test = base.extend<{ inbox: Inbox }, { mayfly: Mayfly }>({

@@ -5,7 +5,7 @@ export { expect } from 'vitest';
 
 /**
  * Vitest's `test` with an inbox in every test. `mayfly` is the service: the one of the environment, such
- * as that of `mayfly exec`, else one for each worker. The mails of a failed test are printed.
+ * as that of `mayfly exec`, else one for each worker. The messages of a failed test are printed.
  */
 export const test = base.extend<{ mayfly: Mayfly; inbox: Inbox }>({
   mayfly: [

@@ -208,7 +208,7 @@ class Inbox:
         return self._wait("message", timeout)
 
     def messages(self) -> List[Message]:
-        """Return the mails that are there now, the oldest first."""
+        """Return the messages that are there now, the oldest first."""
         ids = [i["id"] for i in self._service._inboxes() if i["email"] == self.email.lower()]
         return [m for inbox_id in ids for m in self._service._messages(inbox_id)]
 
@@ -234,7 +234,7 @@ class Inbox:
         text = f"{wanted} came to {self.email} within {timeout:g} s"
         came = self.messages()
         if came:
-            text += f"; {len(came)} mail{'s'[:len(came) != 1]} came:" + "".join("\n" + self._brief(m) for m in came[-5:])
+            text += f"; {len(came)} message{'s'[:len(came) != 1]} came:" + "".join("\n" + self._brief(m) for m in came[-5:])
         others = [i["email"] for i in self._service._inboxes() if i["message_count"] and i["email"] != self.email.lower()]
         if others:
             text += "\nmail came to other addresses: " + _clean(", ".join(others[:10]))

@@ -4,7 +4,7 @@
         app.sign_up(inbox.email)
         app.confirm(inbox.email, inbox.wait_for_code())
 
-Each worker of pytest-xdist has a service of its own. The report of a test that fails has the mails that
+Each worker of pytest-xdist has a service of its own. The report of a test that fails has the messages that
 came meanwhile.
 """
 
@@ -20,7 +20,7 @@ from . import Inbox, MayflyError, Message, Service, _clean, start
 _service = pytest.StashKey[Service]()
 _began = pytest.StashKey[datetime]()  # when a test did
 
-_SHOWN = 10  # mails in a report
+_SHOWN = 10  # messages in a report
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +44,7 @@ def inbox(mayfly: Service) -> Inbox:
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc] # which runs before any hook that may fail
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, None]:
-    item.stash[_began] = datetime.now(timezone.utc) - timedelta(milliseconds=1)  # which times of mails leave out
+    item.stash[_began] = datetime.now(timezone.utc) - timedelta(milliseconds=1)  # which times of messages leave out
     yield
 
 
