@@ -21,6 +21,7 @@ type Use struct {
 	Places int   // elements, or rules where these are about none
 	Offset int   // of the first of them in the source, in bytes
 	last   *html.Node
+	always bool // also outside of @media
 }
 
 // Find returns what the clients with these names, or of these families, do not support of an HTML body whose lines
@@ -44,7 +45,11 @@ func Find(source string, names []string) []*Use {
 	}
 	var uses []*Use
 	for r, u := range f.uses {
-		if u.Gaps = r.missing(names); u.Gaps != nil {
+		u.Gaps = r.missing(names)
+		if !u.always { // for clients that ignore @media, nothing is lost
+			u.Gaps = slices.DeleteFunc(u.Gaps, func(g Gap) bool { return parsed().media.lackedBy(g.Client) })
+		}
+		if len(u.Gaps) > 0 {
 			u.Offset = min(u.Offset, len(source)) // a sheet with NUL is longer in the tree
 			uses = append(uses, u)
 		}
@@ -114,9 +119,9 @@ func (f *finder) element(n *html.Node) {
 	if at < 0 {
 		return
 	}
-	f.count(f.rules["<"+n.Data], n, at)
+	f.count(f.rules["<"+n.Data], n, at, "")
 	for _, a := range n.Attr {
-		f.count(f.rules["["+a.Key], n, at)
+		f.count(f.rules["["+a.Key], n, at, "")
 	}
 	clear(f.applied)
 	for _, rule := range f.sheets.Match(n) {
@@ -125,15 +130,15 @@ func (f *finder) element(n *html.Node) {
 	}
 	f.apply("", style, at)
 	for p, d := range f.applied {
-		f.count(f.about(p[1], d.value), n, d.offset)
-		f.count(f.about("*", d.value), n, d.offset)
+		f.count(f.about(p[1], d.value), n, d.offset, p[0])
+		f.count(f.about("*", d.value), n, d.offset, p[0])
 	}
 }
 
 // prelude finds what a rule of a style sheet is about, but for its declarations.
 func (f *finder) prelude(rule css.Rule, n *html.Node) {
-	f.count(f.about("@", rule.Prelude), n, rule.Offset)
-	f.count(f.about("@", rule.Around), n, rule.Offset)
+	f.count(f.about("@", rule.Prelude), n, rule.Offset, rule.Around)
+	f.count(f.about("@", rule.Around), n, rule.Offset, "")
 }
 
 // apply applies declarations to the current element, over those before.
@@ -174,17 +179,21 @@ var idle = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^((0|0px|0%|none|normal|auto|visible|inherit|initial|unset|revert|100%)(\s+|$|\s*!.*$))+$`)
 })
 
-// count counts a place for each of the rules that are about an element, once for each.
-func (f *finder) count(rules []*Rule, n *html.Node, offset int) {
+// count counts a place, within at-rules, for each of the rules that are about an element, once for each.
+func (f *finder) count(rules []*Rule, n *html.Node, offset int, around string) {
 	for _, r := range rules {
 		u := f.uses[r]
-		if u != nil && u.last == n && n != nil || n != nil && r.selector != nil && !r.selector().Match(n) {
+		counted := u != nil && u.last == n && n != nil
+		if counted && u.always || n != nil && r.selector != nil && !r.selector().Match(n) {
 			continue
 		}
 		if u == nil {
 			u = &Use{Rule: r, Offset: offset}
 			f.uses[r] = u
 		}
-		u.Places, u.last, u.Offset = u.Places+1, n, min(u.Offset, offset)
+		u.always = u.always || !strings.Contains(around, "@media")
+		if !counted {
+			u.Places, u.last, u.Offset = u.Places+1, n, min(u.Offset, offset)
+		}
 	}
 }

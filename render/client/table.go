@@ -49,6 +49,7 @@ type table struct {
 	clients   map[string][2]string // by ID: family and platform in words
 	platforms map[string]int       // of each family in words
 	rules     map[string][]*Rule   // by <element, [attribute, property, * for all properties, @ for selectors and at-rules
+	media     *Rule                // @media as a whole
 }
 
 var parsed = sync.OnceValue(func() *table {
@@ -72,6 +73,9 @@ var parsed = sync.OnceValue(func() *table {
 			}
 			if c[3] != "" {
 				r.selector = sync.OnceValue(func() cascadia.Selector { return cascadia.MustCompile(c[3]) })
+			}
+			if r.Layout && r.Title == "@media" {
+				t.media = r
 			}
 			for name := range strings.SplitSeq(c[1], ",") {
 				t.rules[name] = append(t.rules[name], r)
@@ -100,6 +104,11 @@ func (r *Rule) missing(names []string) (gaps []Gap) {
 		return cmp.Or(cmp.Compare(a.Support, b.Support), among(a.Client, names)-among(b.Client, names))
 	})
 	return gaps
+}
+
+// lackedBy reports whether a client does not support a rule at all.
+func (r *Rule) lackedBy(client string) bool {
+	return slices.ContainsFunc(r.missing([]string{client}), func(g Gap) bool { return g.Support == "no" })
 }
 
 // Families names the clients with a support: a family alone if all of it is meant, else as in "Outlook for Windows/iOS".
