@@ -351,11 +351,11 @@ func TestDocsHostedService(t *testing.T) {
 	url := m.getenv("MAYFLY_BASE_URL")
 	m = m.with("MAYFLY_BASE_URL=", "MAYFLY_API_KEY=", "XDG_RUNTIME_DIR="+runtime, "PATH="+filepath.Dir(program)+":"+m.getenv("PATH"))
 	script := "echo -n pw | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null\n"
-	command := regexp.MustCompile("`(mayfly key set --base-url \\S+)`").FindStringSubmatch(page(t, "../README.md"))
+	command := regexp.MustCompile("`(mayfly key set --base-url )https://\\S+`").FindStringSubmatch(page(t, "../README.md"))
 	if command == nil {
 		t.Fatal("README.md does not say how to keep a key")
 	}
-	script += strings.ReplaceAll(command[1], "https://api.example", url) + "\nmayfly --base-url " + url + "\n"
+	script += command[1] + url + "\nmayfly --base-url " + url + "\n"
 	cmd := m.command()
 	cmd.Args = []string{"dbus-run-session", "--", "sh", "-euc", script}
 	if cmd.Path, err = exec.LookPath(cmd.Args[0]); err != nil {
