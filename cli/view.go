@@ -157,7 +157,11 @@ func (f *viewFlags) verdict(m *message.Message) error {
 	}
 	var failed []check.Finding
 	var ids []string
-	for _, found := range m.Mail().Findings() {
+	findings := m.Mail().Checks
+	if f.failOn == "client" {
+		findings = m.Mail().Findings
+	}
+	for _, found := range findings() {
 		if found.Level == check.Error || found.Level.String() == f.failOn || f.failOn == "client" && (found.Level == check.Warning || found.Level == check.Layout) {
 			failed, ids = append(failed, found), append(ids, found.ID)
 		}

@@ -13,9 +13,10 @@ import (
 	"mayfly/ui/dialog"
 )
 
-// findings are what the view of the checks lists; the block of a line is the number of its finding, from 1.
+// findings are what the view of the checks lists; the block of a line is the number of its finding, from 1. There are
+// none while the lines are those of the message without its raw form, which may have more.
 func (p *Pane) findings() []check.Finding {
-	if p.View != render.Checks || p.laidOut.view != render.Checks || p.Opened == nil {
+	if p.View != render.Checks || p.laidOut.view != render.Checks || p.Opened == nil || p.laidOut.raw != (p.Opened.Raw != nil) {
 		return nil
 	}
 	return p.Opened.Mail().Findings()

@@ -99,9 +99,6 @@ func (p *Pane) Close() {
 // Show shows a message that has been fetched.
 func (p *Pane) Show(m *message.Message) {
 	p.Opened, p.summary, p.Err, p.rawSince = m, summarize(m), nil, time.Time{}
-	if p.View == render.Checks {
-		p.check = max(0, min(p.check, len(m.Mail().Findings())-1)) // the raw message may have fewer
-	}
 }
 
 // summary is what every frame says of a message.
