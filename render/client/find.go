@@ -44,11 +44,11 @@ func Find(source string, names []string) []*Use {
 		f.prelude(rule, nil)
 	}
 	var uses []*Use
+	media := parsed().media.missing(names)
 	for r, u := range f.uses {
-		u.Gaps = r.missing(names)
-		if !u.always { // for clients that ignore @media, nothing is lost
-			u.Gaps = slices.DeleteFunc(u.Gaps, func(g Gap) bool { return parsed().media.lackedBy(g.Client) })
-		}
+		u.Gaps = slices.DeleteFunc(r.missing(names), func(g Gap) bool { // for a client that ignores @media, nothing in it is lost
+			return !u.always && slices.ContainsFunc(media, func(m Gap) bool { return m.Client == g.Client && m.Support == "no" })
+		})
 		if len(u.Gaps) > 0 {
 			u.Offset = min(u.Offset, len(source)) // a sheet with NUL is longer in the tree
 			uses = append(uses, u)

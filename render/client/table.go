@@ -106,11 +106,6 @@ func (r *Rule) missing(names []string) (gaps []Gap) {
 	return gaps
 }
 
-// lackedBy reports whether a client does not support a rule at all.
-func (r *Rule) lackedBy(client string) bool {
-	return slices.ContainsFunc(r.missing([]string{client}), func(g Gap) bool { return g.Support == "no" })
-}
-
 // Families names the clients with a support: a family alone if all of it is meant, else as in "Outlook for Windows/iOS".
 func Families(gaps []Gap, support string) string {
 	platforms := map[string][]string{}

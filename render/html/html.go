@@ -19,7 +19,7 @@ func Read(source string) *doc.Document {
 	b := newBuilder()
 	b.source = limit(source)
 	b.cascade.Quirks = !strings.Contains(strings.ToLower(b.source.html[:min(len(b.source.html), 1000)]), "<!doctype")
-	root, err := html.ParseWithOptions(strings.NewReader(b.source.html), html.ParseOptionEnableScripting(false))
+	root, err := parse(b.source)
 	if err != nil { // more than 512 open elements
 		b.bounds.simplified = "elements are nested too deeply: only the text is shown"
 		b.textOnly()
@@ -32,7 +32,11 @@ func Read(source string) *doc.Document {
 
 // Parse returns the tree of an HTML body, within the bounds of [Read]. It fails if elements are nested too deeply.
 func Parse(source string) (*html.Node, error) {
-	return html.ParseWithOptions(strings.NewReader(limit(source).html), html.ParseOptionEnableScripting(false))
+	return parse(limit(source))
+}
+
+func parse(s source) (*html.Node, error) {
+	return html.ParseWithOptions(strings.NewReader(s.html), html.ParseOptionEnableScripting(false))
 }
 
 // styles reads the style elements, which apply to the whole message wherever they are.
