@@ -225,7 +225,7 @@ func checkVariable(v string) error {
 	return nil
 }
 
-// keepMails writes every message to the folder, as it was received and as text, and says so on stderr.
+// keepMails writes every message to the folder, as it was received, as text and as a picture, and says so on stderr.
 func (x *execution) keepMails(ctx context.Context, running *server.Server) error {
 	c, err := x.app.connection(endpoint{baseURL: "http://" + running.HTTPAddr()}, running.Key(), nil)
 	if err != nil {

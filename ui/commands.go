@@ -276,7 +276,7 @@ func isImage(kind string) bool { return strings.HasPrefix(kind, "image/") && kin
 // maxShown bounds the text of an attachment that is shown, in bytes.
 const maxShown = 256 << 10
 
-// lookAt shows an attachment in a dialog: text as it is, HTML and messages as messages, images in half blocks.
+// lookAt shows an attachment in a dialog: text as it is, HTML and messages laid out, images in half blocks.
 func (a *app) lookAt(m *message.Message, i int) tea.Cmd {
 	name, kind := attachmentName(m, i), m.Attachments[i].ContentType
 	options := render.Options{Width: max(1, min(a.width-4, 100)), Theme: a.theme.Render(), Images: image.Mode{Protocol: image.Blocks}}
