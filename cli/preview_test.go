@@ -21,8 +21,8 @@ const eml = "From: Acme <no-reply@acme.example>\r\nTo: ada@mail.test\r\nSubject:
 	"<h1>Welcome</h1><p>Your verification code is</p><p style=\"font-size:32px\">482913</p>" +
 	"<p><a href=\"https://acme.example/confirm?token=abc\">Confirm your e-mail address</a></p>\r\n"
 
-// files writes files and returns the folder.
-func files(t *testing.T, contents map[string]string) string {
+// testFiles writes files and returns the folder.
+func testFiles(t *testing.T, contents map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range contents {
@@ -49,7 +49,7 @@ type report struct {
 }
 
 func TestPreviewOfEachKindOfFile(t *testing.T) {
-	dir := files(t, map[string]string{
+	dir := testFiles(t, map[string]string{
 		"a.eml": eml, "b.html": "<p>Hello <b>HTML</b></p>", "c.txt": "Hello text", "d.md": "# Hello\n\nmarkdown *text*",
 		"e.unknown": "Hello", "f.HTM": "<p>Hello too</p>",
 	})
@@ -79,7 +79,7 @@ func TestPreviewOfEachKindOfFile(t *testing.T) {
 }
 
 func TestPreviewAsJSON(t *testing.T) {
-	dir := files(t, map[string]string{"a.eml": eml})
+	dir := testFiles(t, map[string]string{"a.eml": eml})
 	path := filepath.Join(dir, "a.eml")
 	var got report
 	parse(t, run(t, machine(t), "", "preview", "--json", path).stdout, &got)
@@ -107,7 +107,7 @@ func TestPreviewOfManyFilesKeepsTheirOrderAndGoesOn(t *testing.T) {
 		contents[fmt.Sprintf("%03d.html", n)] = fmt.Sprintf("<p>file %d %s</p>", n, strings.Repeat("x ", n*7%500))
 	}
 	delete(contents, "100.html")
-	dir := files(t, contents)
+	dir := testFiles(t, contents)
 	args := []string{"preview", "--json"}
 	for n := range 300 {
 		args = append(args, filepath.Join(dir, fmt.Sprintf("%03d.html", n)))
@@ -135,7 +135,7 @@ func TestPreviewOfManyFilesKeepsTheirOrderAndGoesOn(t *testing.T) {
 }
 
 func TestPreviewIsNeverWiderThanAsked(t *testing.T) {
-	dir := files(t, map[string]string{"a.eml": strings.Replace(eml, "ada@mail.test", strings.Repeat("long-", 30)+"@mail.test", 1)})
+	dir := testFiles(t, map[string]string{"a.eml": strings.Replace(eml, "ada@mail.test", strings.Repeat("long-", 30)+"@mail.test", 1)})
 	for _, view := range reader.Views {
 		for _, width := range []int{1, 5, 20, 33, 80, 200} {
 			r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--view", view, "--width", fmt.Sprint(width))
@@ -149,7 +149,7 @@ func TestPreviewIsNeverWiderThanAsked(t *testing.T) {
 }
 
 func TestExplainTellsWhatWasConsidered(t *testing.T) {
-	dir := files(t, map[string]string{"a.eml": eml})
+	dir := testFiles(t, map[string]string{"a.eml": eml})
 	r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--explain")
 	if !strings.Contains(r.stdout, "* ") || !strings.Contains(r.stdout, "482913") || !strings.Contains(r.stdout, "https://acme.example/confirm?token=abc") {
 		t.Errorf("%+v", r)
@@ -197,7 +197,7 @@ func illustrated(t *testing.T) string {
 }
 
 func TestPreviewShowsImagesOnRequest(t *testing.T) {
-	file := filepath.Join(files(t, map[string]string{"a.eml": illustrated(t)}), "a.eml")
+	file := filepath.Join(testFiles(t, map[string]string{"a.eml": illustrated(t)}), "a.eml")
 	without := run(t, machine(t), "", "preview", file, "--view", "rich").stdout
 	for _, c := range []struct {
 		args []string

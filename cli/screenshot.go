@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"fmt"
 	"image/png"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/internal/browser"
+	"mayfly/internal/files"
 	"mayfly/internal/message"
 	"mayfly/render"
 )
@@ -58,9 +58,9 @@ func writePicture(ctx context.Context, p *browser.Painter, c *api.Client, m *mes
 	if err != nil {
 		return picture, err
 	}
-	out, err := os.Create(file)
-	if err == nil {
-		err = cmp.Or(png.Encode(out, picture), out.Close())
+	var out bytes.Buffer
+	if err = png.Encode(&out, picture); err == nil {
+		err = files.Write(file, out.Bytes())
 	}
 	if err != nil {
 		return picture, fmt.Errorf("writing the picture: %w", err)

@@ -24,7 +24,7 @@ func painting(t *testing.T) []string {
 	draw.Draw(shot, image.Rect(100, 0, 200, 300), image.NewUniform(color.RGBA{0, 0, 255, 255}), image.Point{}, draw.Src)
 	var b bytes.Buffer
 	must(t, png.Encode(&b, shot))
-	dir := files(t, map[string]string{"shot.png": b.String()})
+	dir := testFiles(t, map[string]string{"shot.png": b.String()})
 	browser := filepath.Join(dir, "browser")
 	must(t, os.WriteFile(browser, []byte("#!/bin/sh\nfor a; do case $a in --screenshot=*) cp '"+dir+"/shot.png' \"${a#--screenshot=}\";; esac; done\n"), 0o700))
 	environ := machine(t)
@@ -36,7 +36,7 @@ func painting(t *testing.T) []string {
 
 func TestScreenshot(t *testing.T) {
 	environ := painting(t)
-	dir := files(t, map[string]string{"a.eml": eml, "b.html": "<p>Hello</p>"})
+	dir := testFiles(t, map[string]string{"a.eml": eml, "b.html": "<p>Hello</p>"})
 	a, b, out := filepath.Join(dir, "a.eml"), filepath.Join(dir, "b.html"), filepath.Join(dir, "out.png")
 	if r := run(t, environ, "", "preview", "--screenshot", out, "--phone", a); r.status != 0 || r.stdout != out+"\n" {
 		t.Errorf("one file: %+v", r)
@@ -44,6 +44,9 @@ func TestScreenshot(t *testing.T) {
 	file, err := os.Open(out)
 	must(t, err)
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read the picture: %v, %v", info.Mode(), err)
+	}
 	if c, err := png.DecodeConfig(file); err != nil || c.Width != 640 || c.Height != 300 {
 		t.Errorf("the picture is %v, %v", c, err)
 	}
@@ -61,7 +64,7 @@ func TestScreenshot(t *testing.T) {
 
 func TestScreenshotWithoutABrowser(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	dir := files(t, map[string]string{"a.html": "<p>Hello</p>", "b.html": "<p>Hello</p>"})
+	dir := testFiles(t, map[string]string{"a.html": "<p>Hello</p>", "b.html": "<p>Hello</p>"})
 	if r := run(t, machine(t), "", "doctor"); !strings.Contains(r.stdout, "browser      no Chrome, Chromium, Edge or Brave was found") {
 		t.Errorf("doctor says %s", r.stdout)
 	}

@@ -138,7 +138,7 @@ func TestServeTellsAllFaultsAtOnce(t *testing.T) {
 			[]string{"there is no setting nonsense\n", "there is no setting max_nonsense_deep\n", "max_recipients is there twice\n", "MAYFLY_SERVE_MAX_MESSAGE_SIZE"}},
 		{"smtp = 'nowhere'\ndomains = ['good.example', 'BAD']\n", "A=", "loud", []string{"nowhere", "BAD", "--log-level"}},
 	} {
-		file := filepath.Join(files(t, map[string]string{"serve.toml": test.config}), "serve.toml")
+		file := filepath.Join(testFiles(t, map[string]string{"serve.toml": test.config}), "serve.toml")
 		r := run(t, append(machine(t), test.variable), "", "serve", "--config", file, "--log-level", test.level)
 		for _, part := range test.want {
 			if r.status != statusUsage || !strings.Contains(r.stderr, part) {
@@ -150,7 +150,7 @@ func TestServeTellsAllFaultsAtOnce(t *testing.T) {
 
 func TestFlagsGoBeforeVariablesAndThoseBeforeTheFile(t *testing.T) {
 	text := "http = 'file:1'\nsmtp = 'file:2'\nmetrics = 'file:3'\ncatch_all = true\nidle_timeout = '90s'\nmax_message_size = '3MB'\ndomains = ['a.example', 'b.example']\n[max]\nrecipients = 7\n"
-	file := filepath.Join(files(t, map[string]string{"serve.toml": text}), "serve.toml")
+	file := filepath.Join(testFiles(t, map[string]string{"serve.toml": text}), "serve.toml")
 	a := &app{env: Env{Environ: append(machine(t), "MAYFLY_SERVE_HTTP=variable:1", "MAYFLY_SERVE_SMTP=variable:2")}}
 	cmd := a.serveCommand()
 	s := &serving{app: a}

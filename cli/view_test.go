@@ -41,7 +41,7 @@ func TestSourcesInAPipeAreWhatTheMailHas(t *testing.T) {
 	contents := map[string]string{
 		"a.html": html + "\xfc\x00", "b.txt": text + "\xfc", "c.eml": "Subject: " + strings.TrimSpace(strings.Repeat("word ", 40)) + "\nContent-Type: text/plain; charset=iso-8859-1\n\nGr\xfc\xdfe\r\n\t" + link,
 	}
-	dir := files(t, contents)
+	dir := testFiles(t, contents)
 	for _, c := range []struct{ view, file, want string }{
 		{"html", "a.html", contents["a.html"]}, {"text", "b.txt", contents["b.txt"]}, {"raw", "c.eml", contents["c.eml"]}, {"text", "c.eml", "Grüße\n\t" + link},
 		{"headers", "c.eml", "Subject: " + strings.TrimSpace(strings.Repeat("word ", 40)) + "\nContent-Type: text/plain; charset=iso-8859-1\n"},
@@ -63,7 +63,7 @@ func TestSourcesInAPipeAreWhatTheMailHas(t *testing.T) {
 
 func TestWidthZeroWrapsNothing(t *testing.T) {
 	words := strings.TrimSpace(strings.Repeat("word ", 60))
-	dir := files(t, map[string]string{"a.html": "<h1>" + words + "</h1><ul><li>" + words + "</ul><table><tr><td>" + words + "<td>9.00</table><p align=right>end</p><blockquote>" + words + "</blockquote><hr>"})
+	dir := testFiles(t, map[string]string{"a.html": "<h1>" + words + "</h1><ul><li>" + words + "</ul><table><tr><td>" + words + "<td>9.00</table><p align=right>end</p><blockquote>" + words + "</blockquote><hr>"})
 	path := filepath.Join(dir, "a.html")
 	for _, args := range [][]string{{"preview", path, "--width", "0"}, {"preview", path, "--width", "0", "--json"}, {"preview", path, "--width", "0", "--color", "always"}} {
 		shown := run(t, machine(t), "", args...).stdout
@@ -85,7 +85,7 @@ func TestWidthZeroWrapsNothing(t *testing.T) {
 
 func TestFailOnAndIgnoredChecks(t *testing.T) {
 	const body = `<p>Hello there <a href="http://localhost:3000/x">x</a> <a href="#">y</a> <a href="http://acme.example/">z</a></p>`
-	path := filepath.Join(files(t, map[string]string{"a.html": body, "b.html": "<p>Hello</p>", "c.html": `<p>Hello <a href="/` + strings.Join(strings.Split("abcdefg", ""), `">x</a> <a href="/`) + `">x</a></p>`}), "a.html")
+	path := filepath.Join(testFiles(t, map[string]string{"a.html": body, "b.html": "<p>Hello</p>", "c.html": `<p>Hello <a href="/` + strings.Join(strings.Split("abcdefg", ""), `">x</a> <a href="/`) + `">x</a></p>`}), "a.html")
 	s := newHarness(t, apitest.Options{})
 	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Links", Text: "Hello there x y z", HTML: body})
 	for _, c := range []struct {
@@ -125,7 +125,7 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 }
 
 func TestMailClients(t *testing.T) {
-	path := filepath.Join(files(t, map[string]string{"a.html": `<div style="display:none">One step left</div><p style="display:flex">Hello</p>` + "\n" + `<b style="border-radius:4px / 2px">x</b>`}), "a.html")
+	path := filepath.Join(testFiles(t, map[string]string{"a.html": `<div style="display:none">One step left</div><p style="display:flex">Hello</p>` + "\n" + `<b style="border-radius:4px / 2px">x</b>`}), "a.html")
 	environ := machine(t)
 	for _, c := range []struct {
 		checks, level string
