@@ -241,8 +241,11 @@ func (a *app) noteEither(is bool, on, off string) {
 	}
 }
 
-// report shows the outcome of work in the bottom line.
+// report shows the outcome of work in the bottom line, if there is one.
 func (a *app) report(d host.Done) {
+	if d == (host.Done{}) {
+		return
+	}
 	if d.Err != nil {
 		a.log.Warn("failed", "error", d.Err)
 	}

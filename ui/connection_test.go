@@ -58,6 +58,18 @@ func TestAnInboxWhoseMakingWasInterrupted(t *testing.T) {
 	})
 }
 
+func TestAConnectionThatWasOvertakenSaysNothing(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		h.server.SetDelay(time.Second)
+		h.run(h.app.request(h.app.connection.Refresh("", 0, h.app.now)))
+		h.server.SetDelay(0)
+		h.run(h.app.connection.Connect(h.app.connection.Target, h.app.now))
+		h.press("y")
+		h.wait(2 * time.Second)
+		h.see("copied ada@apitest.example")
+	})
+}
+
 func TestAMessageThatDoesNotComeInTime(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Slow", Text: "Never"})
