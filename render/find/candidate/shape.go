@@ -22,13 +22,6 @@ const (
 	Pair                  // two words: brisk-otter
 )
 
-var shapeNames = [...]string{
-	"digits", "digits in groups", "groups with hyphens", "prefix and digits", "letters and digits", "many letters and digits",
-	"capitals", "small letters", "one to a cell", "words with hyphens", "two words",
-}
-
-func (s Shape) String() string { return shapeNames[s] }
-
 // mostDigits is the most digits of a code. With so many it looks like a telephone number.
 const mostDigits = 10
 
