@@ -152,7 +152,11 @@ func TestContrast(t *testing.T) {
 		}
 		return fmt.Sprintf("#%06x", r.IntN(1<<24))
 	}
-	for i := range 1500 {
+	mails := 1500
+	if testing.Short() {
+		mails = 50
+	}
+	for i := range mails {
 		text, back := pick(i), pick(i/2)
 		mail := render.Open(mail.Message{HTML: colourful(text, back)})
 		for name, terminal := range terminals {

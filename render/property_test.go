@@ -77,10 +77,14 @@ var views = []render.View{render.Rich, render.Text, render.HTML, render.Headers,
 // TestEveryWidth lays out all fixtures in all views, widths and themes.
 func TestEveryWidth(t *testing.T) {
 	t.Parallel()
+	step := 7
+	if testing.Short() {
+		step = 60
+	}
 	for _, file := range pages(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			mail, again := page(t, file), page(t, file)
-			for width := 20; width <= 200; width += 7 {
+			for width := 20; width <= 200; width += step {
 				for _, theme := range themes() {
 					o := render.Options{Width: width, Theme: theme, Hidden: width%2 == 0, Unfold: width%3 == 0, Links: true}
 					lines := mail.Lines(render.Rich, o)
@@ -179,7 +183,11 @@ func (g *grown) element(depth int, hidden bool) {
 // visible word is lost.
 func TestGrownDocuments(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(150) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
 		g := &grown{r: rand.New(rand.NewPCG(seed, 1))}
 		g.element(4, false)
 		mail := render.Open(mail.Message{HTML: g.out.String()})

@@ -241,6 +241,9 @@ func (s *screen) unanswered() (n int) {
 func TestNeverOverTheBudget(t *testing.T) {
 	for _, extensions := range []bool{false, true} {
 		for _, n := range []int{1, 5, 40, 500} {
+			if testing.Short() && n > 40 {
+				break
+			}
 			t.Run(fmt.Sprintf("%d extensions %v", n, extensions), func(t *testing.T) {
 				t.Parallel()
 				run(t, apitest.Options{RequestsPerMinute: 60, Extensions: extensions}, watch.Options{}, n, func(s *screen) {
@@ -364,7 +367,11 @@ func TestGone(t *testing.T) {
 
 // Whatever is deleted elsewhere while mail arrives, what the watcher tells ends up as what there is.
 func TestMessagesDeletedElsewhere(t *testing.T) {
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 3
+	}
+	for seed := range seeds {
 		run(t, apitest.Options{Extensions: true}, watch.Options{}, 11, func(s *screen) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			elsewhere := s.server.Client(api.Options{})
