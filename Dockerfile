@@ -11,16 +11,15 @@ COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags='-s -w' -o /out/mayfly . && \
-    mkdir -m 0700 /out/data && mkdir -m 1777 /out/tmp && \
-    mkdir -p /out/etc/ssl/certs && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ && \
-    echo 'mayfly:x:65532:65532::/data:/' >/out/etc/passwd && echo 'mayfly:x:65532:' >/out/etc/group
+    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags='-s -w' -o /image/mayfly . && \
+    mkdir -p /image/etc/ssl/certs && cp /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/ && \
+    echo 'mayfly:x:65532:65532::/data:/' >/image/etc/passwd && echo 'mayfly:x:65532:' >/image/etc/group && \
+    mkdir -m 1777 /image/tmp && mkdir /owned && mkdir -m 0700 /owned/data
 
+# Of a folder that is copied only what is in it keeps its mode.
 FROM scratch
-COPY --from=build /out/etc /etc
-COPY --from=build /out/tmp /tmp
-COPY --from=build --chown=65532:65532 /out/data /data
-COPY --from=build /out/mayfly /mayfly
+COPY --from=build /image /
+COPY --from=build --chown=65532:65532 /owned /
 USER 65532:65532
 VOLUME /data
 EXPOSE 2525 8425
