@@ -1,15 +1,14 @@
 """Builds the wheels. A wheel is a zip archive of modules, scripts and a few words about them, which needs no tool.
 
 As pip's backend, for `pip install ./clients/python`, it makes one with a program that it builds, if Go is here. As the command
-`clients/python/pack DIR [DIST]` it makes, in the folder DIR, one for each program of DIST, where packaging/release
-has built them, with its version, and one without a program for other systems. A commit always gives the same bytes.
+`clients/python/pack DIR [DIST VERSION]` it makes, in the folder DIR, one for each program of DIST, where packaging/release
+has built them, and one without a program for other systems. A commit always gives the same bytes.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -113,13 +112,13 @@ def _output(*command: str) -> str:
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
-def pack(folder: str, dist: Optional[str] = None) -> None:
+def pack(folder: str, dist: Optional[str] = None, version: str = "") -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     if dist is None:
         build_wheel(folder)
         wheel(Path(folder), _snapshot(), "any", None)
         return
-    version = json.loads((Path(dist) / "metadata.json").read_bytes())["version"].replace("-pre", "rc")  # as Python has it
+    version = version.replace("-pre", "rc")  # as Python has it
     wheel(Path(folder), version, "any", None)
     for built in sorted(Path(dist).glob("mayfly_*/mayfly*")):
         system = re.match("mayfly_([a-z]+_[a-z0-9]+)", built.parent.name)
