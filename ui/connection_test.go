@@ -62,6 +62,7 @@ func TestAConnectionThatWasOvertakenSaysNothing(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.server.SetDelay(time.Second)
 		h.run(h.app.request(h.app.connection.Refresh("", 0, h.app.now)))
+		h.settle()
 		h.server.SetDelay(0)
 		h.run(h.app.connection.Connect(h.app.connection.Target, h.app.now))
 		h.press("y")
