@@ -152,7 +152,7 @@ func TestContrast(t *testing.T) {
 		}
 		return fmt.Sprintf("#%06x", r.IntN(1<<24))
 	}
-	mails := 500
+	mails := 1500
 	if testing.Short() {
 		mails = 50
 	}
