@@ -99,10 +99,9 @@ func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 	if !m.ReceivedAt.IsZero() {
 		rows = append(rows, row{"Date", m.ReceivedAt.Local().Format("Mon, 2 Jan 2006 15:04:05 -0700")})
 	}
-	for _, a := range m.Attachments {
-		if !a.Inline {
-			rows = append(rows, row{"File", fmt.Sprintf("%s, %s", render.CleanName(a.Filename), render.Bytes(a.Size))})
-		}
+	for _, i := range m.Files() {
+		a := m.Attachments[i]
+		rows = append(rows, row{"File", fmt.Sprintf("%s, %s", render.CleanName(a.Filename), render.Bytes(a.Size))})
 	}
 	const indent = 9
 	written := false

@@ -36,6 +36,50 @@ const (
 // groups are the groups in the order of the help.
 var groups = []string{essentials, navigation, ofMessage, ofInboxes, application}
 
+// actionOrder is the order of the actions in the help, the palette, the bottom line and docs/keys.md.
+var actionOrder = []struct{ group, ids string }{
+	{essentials, "new-inbox new-inbox-with copy-address copy-code open-link attachments delete-inbox send-sample"},
+	{navigation, "down up page-down page-up first last next-pane previous-pane pane-left pane-right open back unread-next filter search-all read-on search next-hit previous-hit end-search"},
+	{ofMessage, "delete-message show-place next-view zoom unfold hidden images view-rich view-text view-html view-headers view-raw view-checks view-web phone dark labels save-message browser release-message unread compare follow autocopy copy-menu pipe edit"},
+	{ofInboxes, "empty-inbox extend-inbox mark mark-all pause label-inbox adopt-inbox"},
+	{application, "refresh help manual palette connect profiles theme mouse suspend quit"},
+}
+
+// inOrder returns the actions of all subjects in their order, with those of config.toml after the others of
+// their group. It panics on one that [actionOrder] lacks.
+func inOrder(all, configured []*action) (sorted []*action) {
+	byID := map[string]*action{}
+	for _, c := range all {
+		byID[c.ID] = c
+	}
+	for _, g := range actionOrder {
+		for id := range strings.FieldsSeq(g.ids) {
+			c := byID[id]
+			c.Group = g.group
+			sorted = append(sorted, c)
+		}
+		for _, c := range configured {
+			if c.Group == g.group {
+				sorted = append(sorted, c)
+			}
+		}
+	}
+	if len(sorted) != len(all)+len(configured) {
+		panic("an action has no place in actionOrder")
+	}
+	return sorted
+}
+
+// firstReason is the reason of the first requirement that is not met.
+func firstReason(requirements ...func() (disabledReason string)) string {
+	for _, unmet := range requirements {
+		if reason := unmet(); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
 // action is one thing the user can do.
 type action struct {
 	ID    string // in config.toml
@@ -43,12 +87,12 @@ type action struct {
 	Group string
 	Keys  []string
 	Where scope
-	// Why is the reason why the action is unavailable, "" if it is available. Nil means always.
-	Why   func(*app) string
-	Run   func(*app) tea.Cmd
-	Hint  string // short form for the bottom line; without one it is not shown there
-	First bool   // it stands there before the others
-	Held  bool   // it repeats while its key is held; other actions do not
+	// DisabledReason is why the action is unavailable, "" if it is available. Nil means always.
+	DisabledReason func() string
+	Run            func() tea.Cmd
+	Hint           string // short form for the bottom line; without one it is not shown there
+	First          bool   // it stands there before the others
+	Held           bool   // it repeats while its key is held; other actions do not
 }
 
 // key is the name of the first key of the action, "" without one.
@@ -59,11 +103,21 @@ func (c *action) key() string {
 	return keyName(c.Keys[0])
 }
 
-// table is the actions of an application. Where two share a key, their scopes differ.
-type table struct {
-	app     *app
-	actions []*action
+// reason is why the action is unavailable, "" if it is available.
+func (c *action) reason() string {
+	if c.DisabledReason == nil {
+		return ""
+	}
+	return c.DisabledReason()
 }
+
+// just is an action that takes no time.
+func just(do func()) func() tea.Cmd {
+	return func() tea.Cmd { do(); return nil }
+}
+
+// table is the actions of an application. Where two share a key, their scopes differ.
+type table struct{ actions []*action }
 
 // bind replaces default keys by the user's, given by action ID.
 func (t table) bind(chosen map[string][]string) {
@@ -72,14 +126,6 @@ func (t table) bind(chosen map[string][]string) {
 			c.Keys = keys
 		}
 	}
-}
-
-// reason is why an action is unavailable, "" if it is available.
-func (t table) reason(c *action) string {
-	if c.Why == nil {
-		return ""
-	}
-	return c.Why(t.app)
 }
 
 // lookup finds the action of a key while a pane has focus, nil if there is none.
@@ -96,9 +142,9 @@ func (t table) lookup(key string, p theme.Pane) *action {
 // goesBefore reports whether a key of both means a: the action of fewer panes has it while that is available.
 func (t table) goesBefore(a, b *action) bool {
 	if bits.OnesCount8(uint8(a.Where)) < bits.OnesCount8(uint8(b.Where)) {
-		return t.reason(a) == ""
+		return a.reason() == ""
 	}
-	return t.reason(b) != ""
+	return b.reason() != ""
 }
 
 // shares reports whether another action of a pane has the first key of c too.
@@ -182,11 +228,8 @@ func (t table) hints(p theme.Pane, room int) []hint {
 
 // works reports whether the key of an action does it in a pane now.
 func (t table) works(c *action, p theme.Pane) bool {
-	return t.lookup(c.Keys[0], p) == c && t.reason(c) == ""
+	return t.lookup(c.Keys[0], p) == c && c.reason() == ""
 }
-
-// helpTitles are the titles of the help, by the pane that has focus.
-var helpTitles = [...]string{theme.Inboxes: "Keys for inboxes", theme.Messages: "Keys for messages", theme.Reader: "Keys for the message"}
 
 // menu lists the actions of a pane by group, with the keys that do them there: first the navigation of that
 // pane, then what the pane is about. A choice performs its action.
@@ -206,7 +249,7 @@ func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) d
 			}
 			if group == g && c.Where.has(p) {
 				keys := slices.DeleteFunc(slices.Clone(c.Keys), func(k string) bool { return t.lookup(k, p) != c })
-				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Group: g, Aside: keyNames(keys), Reason: t.reason(c)})
+				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Group: g, Aside: keyNames(keys), Reason: c.reason()})
 			}
 		}
 	}

@@ -15,10 +15,10 @@ import (
 )
 
 func someActions() table {
-	never := func(*app) string { return "Select a message first" }
+	never := func() string { return "Select a message first" }
 	return table{actions: []*action{
 		{ID: "new-inbox", Title: "New inbox", Hint: "new", Group: essentials, Keys: []string{"n"}, Where: anywhere},
-		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: essentials, Keys: []string{"c"}, Where: anywhere, Why: never},
+		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: essentials, Keys: []string{"c"}, Where: anywhere, DisabledReason: never},
 		{ID: "page-down", Title: "Page down", Group: navigation, Keys: []string{"pgdown", "ctrl+f"}, Where: anywhere},
 		{ID: "filter", Title: "Filter", Hint: "filter", Group: navigation, Keys: []string{"/"}, Where: inLists},
 		{ID: "search", Title: "Search the message", Hint: "search", Group: navigation, Keys: []string{"/"}, Where: inReader},
@@ -34,15 +34,15 @@ func someActions() table {
 func TestWhichRowsCanBeOpenedAndMarked(t *testing.T) {
 	a := online(t)
 	a.focus = theme.Messages
-	if got := a.needRow("open"); got != "There is no message to open" {
+	if got := a.requireRow("open"); got != "There is no message to open" {
 		t.Errorf("in an empty list: %q", got)
 	}
 	a.focus = theme.Inboxes
-	if got := a.needRow("mark"); got != "" {
+	if got := a.requireRow("mark"); got != "" {
 		t.Errorf("an inbox: %q", got)
 	}
 	a.selectInbox(store.All)
-	if open, mark := a.needRow("open"), a.needRow("mark"); open != "" || mark != "There is no inbox to mark" {
+	if open, mark := a.requireRow("open"), a.requireRow("mark"); open != "" || mark != "There is no inbox to mark" {
 		t.Errorf("the row of all inboxes: %q, %q", open, mark)
 	}
 }
@@ -75,7 +75,7 @@ func TestTheActionOfAKey(t *testing.T) {
 func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 	hits := false
 	tb := someActions()
-	tb.actions = append([]*action{{ID: "next-hit", Title: "Next match", Hint: "next", Group: navigation, Keys: []string{"n"}, Where: inReader, Why: func(*app) string {
+	tb.actions = append([]*action{{ID: "next-hit", Title: "Next match", Hint: "next", Group: navigation, Keys: []string{"n"}, Where: inReader, DisabledReason: func() string {
 		if hits {
 			return ""
 		}
@@ -177,7 +177,7 @@ func TestReasons(t *testing.T) {
 	gone := func(a *app) { a.inbox().Expires = now }
 	all := func(a *app) { a.selectInbox(store.All) }
 	none := func(a *app) { a.store.Forget("a"); a.updateLists() }
-	offline := func(a *app) { *a = *starting(t, now) }
+	offline := func(a *app) { *a.common = *starting(t, now).common }
 	message := func(a *app) {
 		a.store.Apply(watch.Event{Kind: watch.Listed, InboxID: "a", Messages: []api.Summary{{ID: "1"}}}, now)
 		a.updateLists()
@@ -188,24 +188,23 @@ func TestReasons(t *testing.T) {
 		reason func(*app) string
 		want   string
 	}{
-		{"service", offline, (*app).needService, "Not connected yet"},
-		{"service", all, (*app).needService, ""},
-		{"inbox", offline, (*app).needInbox, "Not connected yet"},
-		{"inbox", none, (*app).needInbox, "There are no inboxes yet: n creates one"},
-		{"inbox", all, (*app).needInbox, "Select an inbox first"},
-		{"inbox", gone, (*app).needInbox, ""},
-		{"live inbox", all, (*app).needLive, "Select an inbox first"},
-		{"live inbox", gone, (*app).needLive, "This inbox is gone: n creates a new one"},
-		{"live inbox", smtp, (*app).needLive, ""},
-		{"SMTP", gone, (*app).needSMTP, "Sample messages can only be sent to the local service"},
-		{"SMTP", offline, (*app).needSMTP, "Not connected yet"},
-		{"SMTP", smtp, (*app).needSMTP, ""},
-		{"message", all, (*app).needMessage, "Select a message first"},
-		{"message", message, (*app).needMessage, ""},
+		{"service", offline, (*app).requireService, "Not connected yet"},
+		{"service", all, (*app).requireService, ""},
+		{"inbox", offline, (*app).requireInbox, "Not connected yet"},
+		{"inbox", none, (*app).requireInbox, "There are no inboxes yet: n creates one"},
+		{"inbox", all, (*app).requireInbox, "Select an inbox first"},
+		{"inbox", gone, (*app).requireInbox, ""},
+		{"live inbox", all, (*app).requireLiveInbox, "Select an inbox first"},
+		{"live inbox", gone, (*app).requireLiveInbox, "This inbox is gone: n creates a new one"},
+		{"live inbox", smtp, (*app).requireLiveInbox, ""},
+		{"SMTP", gone, func(a *app) string { return a.inboxActions.requireSMTP() }, "Sample messages can only be sent to the local service"},
+		{"SMTP", offline, func(a *app) string { return a.inboxActions.requireSMTP() }, "Not connected yet"},
+		{"SMTP", smtp, func(a *app) string { return a.inboxActions.requireSMTP() }, ""},
+		{"message", all, func(a *app) string { return a.requireMessage() }, "Select a message first"},
+		{"message", message, func(a *app) string { return a.requireMessage() }, ""},
 	} {
 		a := online(t)
 		c.change(a)
-		a.table.app = a
 		if got := c.reason(a); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -19,86 +19,55 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/pelletier/go-toml/v2"
 
 	"mayfly/internal/browser"
 	"mayfly/internal/config"
-	"mayfly/internal/files"
-	"mayfly/internal/term"
-	"mayfly/ui/dialog"
 	"mayfly/ui/host"
-	"mayfly/ui/lists"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
-// app is the root model.
+// app is the root model: it routes messages, lays out and draws the screen, and puts the subjects together.
 type app struct {
-	ctx        context.Context
-	log        *slog.Logger
-	host       *host.Host
-	settings   *settings
-	connection *session.Connection
-	table      table
-	dialogs    []dialog.Dialog // the last one takes the keys
-	footer     footer
-	ticking    bool // the timer runs
+	*common
+	refocused bool // the terminal has just regained focus: ignore the click that did it
 
-	now           time.Time
-	width, height int
-	terminal      term.Capabilities
-	refocused     bool // the terminal has just regained focus: ignore the click that did it
-	theme         *theme.Theme
-
-	store    *store.Store
-	inboxes  *lists.Inboxes
-	messages *lists.Messages
-	reader   *reader.Pane
-	painter  *browser.Painter
-	search   *lists.Search
-	focus    theme.Pane
-	layout   theme.Layout
-	zoomed   bool // the message has the whole screen
-	dividers theme.Dividers
-
-	follow    bool           // the newest message is selected as it arrives
-	autocopy  bool           // each new code is copied as it arrives
-	newest    *store.Message // the latest arrival
-	following *store.Message // to be selected when the user is not busy
-	resting   string         // the message that is fetched once the cursor rests on it
-	looked    string         // the message that the user looked at last
-	touched   bool           // the user has used the keys or the mouse
-	elsewhere *store.Message // the newest that came to an inbox that is not listed
-	burst     burst
-	target    target
-	copying   []*store.Message // those whose code is to be copied once they are read, newest first
-
-	pipedTo    string // the command that a message was last piped to
-	releasedTo string // the address last given to send a message on to
-	submitted  string // the request of a form that waits for its answer
+	// The subjects. What the application does for the user is in them, a file each: its actions, why they are
+	// unavailable, what they do, the messages it waits for, and what it remembers. One that needs another has it.
+	arrivals     *arrivals
+	attachments  attachments
+	commands     *commands
+	comparing    comparing
+	connecting   connecting
+	copying      *copying
+	deleting     deleting
+	exporting    *exporting
+	help         help
+	inboxActions inboxActions
+	links        links
+	moving       moving
+	reading      *reading
+	searching    *searching
 }
 
 func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	a := &app{
-		ctx: ctx, log: o.Log, host: h, settings: newSettings(o.Config.UI, o.ThemePath), now: time.Now(), reader: &reader.Pane{},
-		painter: &browser.Painter{Command: o.Config.Browser.Command}, follow: o.Config.UI.Follow, autocopy: o.Config.UI.Autocopy,
-	}
+	a := &app{common: &common{ctx: ctx, log: o.Log, host: h, settings: newSettings(o.Config.UI, o.ThemePath), now: time.Now()}}
+	a.reader = &reader.Pane{}
+	a.subjects(o.Config)
 	a.reset()
 	a.connection = session.NewConnection(ctx, o.Services, o.Log, a.now)
-	a.table = table{app: a, actions: actions(o.Config.Commands)}
+	a.table = table{actions: a.actions(o.Config.Commands)}
 	a.table.bind(o.Config.Keys)
 	a.applyTheme()
 	if o.LogPath != "" {
@@ -110,11 +79,58 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	return a
 }
 
+// subjects puts the subjects together.
+func (a *app) subjects(o config.Config) {
+	c := a.common
+	a.links = links{c}
+	a.reading = &reading{common: c, painter: &browser.Painter{Command: o.Browser.Command}}
+	a.copying = &copying{common: c, links: a.links, reading: a.reading, auto: o.UI.Autocopy}
+	a.reading.onRead = a.copying.onRead
+	a.arrivals = &arrivals{common: c, reading: a.reading, copying: a.copying, follow: o.UI.Follow}
+	a.inboxActions = inboxActions{c, a.copying}
+	a.deleting = deleting{c}
+	a.connecting = connecting{c, a.reading, a.inboxActions, a.reset}
+	a.moving = moving{c, a.reading}
+	a.searching = &searching{common: c, reading: a.reading}
+	a.comparing = comparing{c, a.reading}
+	a.exporting = &exporting{common: c, reading: a.reading}
+	a.commands = &commands{common: c, reading: a.reading}
+	a.attachments = attachments{c}
+	a.help = help{c, a.perform}
+}
+
+// actions are everything that the keys do, in the order of the help.
+func (a *app) actions(configured []config.Command) []*action {
+	return inOrder(slices.Concat(
+		a.arrivals.actions(), a.attachments.actions(), a.commands.actions(), a.comparing.actions(), a.connecting.actions(), a.copying.actions(),
+		a.deleting.actions(), a.exporting.actions(), a.help.actions(), a.inboxActions.actions(), a.links.actions(), a.moving.actions(),
+		a.reading.actions(), a.searching.actions(), settingsActions(a.common),
+	), a.commands.configured(configured))
+}
+
+// reset forgets everything about a service.
+func (a *app) reset() {
+	a.screen.reset(a.now)
+	a.searching.reset()
+	a.arrivals.forget()
+	a.copying.forget()
+}
+
+// whenDue does what has become due: it copies what was asked for and has been found, and follows the newest
+// message unless the user is busy with a dialog or typing.
+func (a *app) whenDue() tea.Cmd {
+	found, _ := a.copying.deliver(a.busy())
+	if !a.busy() {
+		a.arrivals.followNewest()
+	}
+	return tea.Batch(found, a.copying.copyArrived())
+}
+
 // close ends every session, saves the settings and removes the copies.
 func (a *app) close() error {
 	a.connection.Close()
 	a.reader.Close() // ends the browser that paints
-	a.painter.Wait()
+	a.reading.painter.Wait()
 	return errors.Join(a.settings.save(), a.host.Copies.Remove())
 }
 
@@ -123,31 +139,31 @@ func (a *app) Init() tea.Cmd {
 	return tea.Batch(tea.RequestBackgroundColor, a.connection.Connect(session.Target{}, a.now), redrawIn(startDelay))
 }
 
-// Update changes the state and returns the work to do; it does no I/O itself.
-func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	a.now = time.Now()
-	cmd := a.route(msg)
-	return a, tea.Batch(cmd, a.whenDue(), a.fit())
-}
-
-// busy reports whether a dialog is open or a line is being typed. What arrives from outside then
-// leaves the focus alone, so that no letter meant for them becomes a command.
-func (a *app) busy() bool { return len(a.dialogs) > 0 || a.pane().Typing() }
-
 // fit lays out the screen for the current state and requests what it still lacks.
 func (a *app) fit() tea.Cmd {
-	cmds := []tea.Cmd{a.showSelected(), a.reader.TidyImages(), a.reader.Layout(), a.reader.Overlay(len(a.dialogs) > 0 || a.layout.TooSmall), a.tick()}
+	cmds := []tea.Cmd{a.reading.showSelected(), a.reader.TidyImages(), a.reader.Layout(), a.reader.Overlay(len(a.dialogs) > 0 || a.layout.TooSmall), a.tick()}
 	for _, d := range a.dialogs {
 		d.Fit(a.width, a.height)
 	}
 	return tea.Batch(append(cmds, a.requests())...)
 }
 
-// tickMsg means that a second has passed, redrawMsg that something is to be mentioned by now.
-type (
-	tickMsg   struct{}
-	redrawMsg struct{}
-)
+// requests requests what the panes and the open dialogs lack, and has saved what was seen.
+func (a *app) requests() tea.Cmd {
+	s := a.session()
+	if s == nil {
+		return nil
+	}
+	s.SetView(a.inView())
+	s.SaveSeen(a.store.Unsaved())
+	return tea.Batch(a.reading.requests(a.toRead()), a.searching.requests())
+}
+
+// toRead are the messages to read ahead of the others, the most urgent first.
+func (a *app) toRead() []*store.Message {
+	pending, arrived := a.copying.toRead()
+	return slices.Concat(pending, a.arrivals.toRead(), arrived)
+}
 
 // tick sets the timer, unless it runs, while something on the screen depends on the time.
 func (a *app) tick() tea.Cmd {
@@ -157,11 +173,6 @@ func (a *app) tick() tea.Cmd {
 	}
 	a.ticking = true
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} })
-}
-
-// redrawIn draws the screen anew after a delay from which on something is mentioned there.
-func redrawIn(d time.Duration) tea.Cmd {
-	return tea.Tick(d, func(time.Time) tea.Msg { return redrawMsg{} })
 }
 
 // View draws the frame.
@@ -199,57 +210,25 @@ func (a *app) frame() string {
 	return strings.Join(rows, "\n")
 }
 
-// applyTheme loads the theme for the terminal and passes it to the reader.
-func (a *app) applyTheme() {
-	dark, known := a.terminal.Background != term.LightBackground, a.terminal.Background != term.UnknownBackground
-	th, err := theme.For(a.settings.Theme, dark, known, a.terminal.Profile)
-	if err != nil {
-		a.report(host.Done{Err: err})
+// drawPanes draws the panes. The one that has focus stands out unless a dialog is open.
+func (a *app) drawPanes(rows []string) {
+	var columns [][]string
+	for p, r := range a.layout.Panes {
+		focused := len(a.dialogs) == 0 && a.focus == theme.Pane(p)
+		switch p := theme.Pane(p); {
+		case r.Empty():
+		case p == theme.Inboxes:
+			columns = append(columns, a.inboxes.Draw(a.theme, a.now, focused))
+		case p == theme.Messages:
+			columns = append(columns, a.messages.Draw(a.theme, a.now, focused, a.noMessages(r.W-4)))
+		default:
+			columns = append(columns, a.reader.Draw(focused, a.now))
+		}
 	}
-	th.Graphemes = a.terminal.Graphemes
-	a.theme = th
-	key := a.table.keyFor
-	a.reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
-}
-
-// nextTheme switches to the next theme, and keeps it for the next run.
-func (a *app) nextTheme() {
-	a.settings.nextTheme(a.theme.Name)
-	a.applyTheme()
-	a.note("Theme " + a.settings.Theme)
-}
-
-// show opens a dialog.
-func (a *app) show(d dialog.Dialog) tea.Cmd {
-	a.dialogs = append(a.dialogs, d)
-	return nil
-}
-
-// note shows text in the bottom line, unless it is empty.
-func (a *app) note(text string) {
-	if text != "" {
-		a.footer.say(func() string { return text }, a.now)
+	copy(rows[a.layout.Top():], theme.Join(a.theme, columns))
+	for n, y := range a.layout.Rules {
+		rows[y] = a.layout.Rule(a.theme, n == 0)
 	}
-}
-
-// noteEither notes that something is on now, or off.
-func (a *app) noteEither(is bool, on, off string) {
-	if is {
-		a.note(on)
-	} else {
-		a.note(off)
-	}
-}
-
-// report shows the outcome of work in the bottom line, if there is one.
-func (a *app) report(d host.Done) {
-	if d == (host.Done{}) {
-		return
-	}
-	if d.Err != nil {
-		a.log.Warn("failed", "error", d.Err)
-	}
-	a.footer.done(d, a.now)
 }
 
 // Options are the application's settings.
@@ -286,48 +265,18 @@ func Run(ctx context.Context, o Options) error {
 	return closed
 }
 
-// settings are those of config.toml, with what the user has changed since.
-type settings struct {
-	config.UI
-	path       string // of the file that keeps the theme; empty for none
-	configured string // the theme of config.toml
-	chosen     bool   // another theme was chosen on the screen
+// DefaultKeys are the keys of every action, by its ID in config.toml.
+func DefaultKeys() map[string][]string {
+	keys := map[string][]string{}
+	for _, c := range newActions() {
+		keys[c.ID] = c.Keys
+	}
+	return keys
 }
 
-// choice is a theme chosen on the screen. It holds until config.toml names another than it did then.
-type choice struct {
-	Theme      string `toml:"theme"`
-	Configured string `toml:"configured"`
-}
-
-// newSettings returns the settings of config.toml, with the theme that is kept in the file at path.
-func newSettings(ui config.UI, path string) *settings {
-	s := &settings{UI: ui, path: path, configured: ui.Theme}
-	var kept choice
-	data, err := os.ReadFile(path) // without one, or when it was damaged, config.toml decides
-	if err == nil && toml.Unmarshal(data, &kept) == nil && kept.Configured == ui.Theme && slices.Contains(theme.Names(), kept.Theme) {
-		s.Theme = kept.Theme
-	}
-	return s
-}
-
-// nextTheme switches from one theme to the next.
-func (s *settings) nextTheme(from string) { s.Theme, s.chosen = theme.After(from), true }
-
-// save keeps the theme for the next run if it was chosen on the screen.
-func (s *settings) save() error {
-	if s.path == "" || !s.chosen {
-		return nil
-	}
-	data, err := toml.Marshal(choice{s.Theme, s.configured})
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(s.path), 0o700)
-	}
-	if err == nil {
-		err = files.Write(s.path, data)
-	}
-	if err != nil {
-		return fmt.Errorf("keeping the theme: %w", err)
-	}
-	return nil
+// newActions are the actions of an application that is not used.
+func newActions() []*action {
+	a := &app{common: &common{settings: &settings{}}}
+	a.subjects(config.Config{})
+	return a.actions(nil)
 }

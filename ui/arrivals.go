@@ -8,12 +8,68 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/watch"
+	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
+// arrivals says what has arrived, follows it (F), and keeps what is unread (u, and . goes there).
+type arrivals struct {
+	*common
+	reading *reading
+	copying *copying
+
+	follow   bool           // the newest message is selected as it arrives
+	toFollow *store.Message // to be selected when the user is not busy
+
+	newest    *store.Message // the latest arrival
+	elsewhere *store.Message // the newest that came to an inbox that is not listed
+	burst     burst
+	touched   bool // the user has used the keys or the mouse
+}
+
+func (r *arrivals) actions() []*action {
+	return []*action{
+		{ID: "unread-next", Title: "Go to the newest unread message", Hint: "unread", Keys: []string{"."}, Where: anywhere,
+			DisabledReason: r.requireUnread, Run: just(r.goToUnread)},
+		{ID: "unread", Title: "Mark unread", Keys: []string{"u"}, Where: anywhere,
+			DisabledReason: r.requireMessage,
+			Run:            just(func() { r.store.SetUnread(r.message(), !r.message().Unread) })},
+		{ID: "follow", Title: "Follow: open messages as they arrive", Keys: []string{"F"}, Where: anywhere, Run: just(func() {
+			r.follow = !r.follow
+			r.noteEither(r.follow, "Following: new messages open at once", "Not following")
+		})},
+	}
+}
+
+func (r *arrivals) requireUnread() (disabledReason string) {
+	if r.store.Unread() == 0 {
+		return "No message is unread"
+	}
+	return ""
+}
+
+// update takes what the watcher of the session and the timer of a burst bring.
+func (r *arrivals) update(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case session.Events:
+		if m.Session() == r.session() {
+			return tea.Batch(m.Session().Listen, r.apply(m.Events))
+		}
+	case session.SeenChanged:
+		if m.Session() == r.session() {
+			r.store.Merge(m.Seen())
+			return m.Session().AwaitSeen
+		}
+	case burstOver:
+		return r.announce()
+	}
+	return nil
+}
+
 // apply applies events of inboxes. Mail that has arrived is announced here.
-func (a *app) apply(events []watch.Event) tea.Cmd {
+func (r *arrivals) apply(events []watch.Event) tea.Cmd {
+	a := r
 	var cmds []tea.Cmd
 	var mail []*store.Message
 	for _, e := range events {
@@ -28,95 +84,94 @@ func (a *app) apply(events []watch.Event) tea.Cmd {
 		}
 		mail = append(mail, arrived...)
 	}
-	if len(mail) > 0 && a.reading() {
+	if len(mail) > 0 && (a.focus == theme.Reader || a.reader.Scrolled()) { // the user has gone into the message: it stays
 		a.messages.Stay()
 	}
 	a.updateLists()
-	if !a.touched && a.store.Unread() > 0 { // nobody has chosen an inbox yet
+	if !r.touched && a.store.Unread() > 0 { // nobody has chosen an inbox yet
 		a.goTo(a.newestUnread())
 	}
 	if len(mail) > 0 {
-		cmds = append(cmds, a.arrived(mail))
+		cmds = append(cmds, r.arrived(mail))
 	}
 	return tea.Batch(cmds...)
 }
 
-func (a *app) arrived(mail []*store.Message) tea.Cmd {
-	a.newest = newestOf(mail)
-	if a.autocopy {
-		a.copyWhenRead(mail)
-	}
+func (r *arrivals) arrived(mail []*store.Message) tea.Cmd {
+	r.newest = newestOf(mail)
+	r.copying.onArrived(mail)
 	var cmd tea.Cmd
-	if a.terminal.Blurred { // otherwise the screen shows it
-		cmd = a.burst.add(mail, a.now)
+	if r.terminal.Blurred { // otherwise the screen shows it
+		cmd = r.burst.add(mail, r.now)
 	}
-	if a.follow {
-		a.following = a.newest
+	if r.follow {
+		r.toFollow = r.newest
 		return cmd
 	}
-	elsewhere := slices.DeleteFunc(mail, func(m *store.Message) bool { return a.messages.Lists(m.InboxID) })
+	elsewhere := slices.DeleteFunc(mail, func(m *store.Message) bool { return r.messages.Lists(m.InboxID) })
 	if len(elsewhere) > 0 {
-		a.elsewhere = newestOf(elsewhere)
-		a.footer.say(func() string { return a.saidElsewhere(len(elsewhere)) }, a.now)
+		r.elsewhere = newestOf(elsewhere)
+		r.footer.say(func() string { return r.saidElsewhere(len(elsewhere)) }, r.now)
 	}
 	return cmd
 }
 
 // saidElsewhere says what came to inboxes that are not listed, n messages, with the code of the newest once it is read.
 // It is "" once the user has gone there.
-func (a *app) saidElsewhere(n int) string {
-	m := a.elsewhere
-	if m == nil || a.messages.Lists(m.InboxID) {
+func (r *arrivals) saidElsewhere(n int) string {
+	m := r.elsewhere
+	if m == nil || r.messages.Lists(m.InboxID) {
 		return ""
 	}
 	text := "Mail"
 	if m.Findings != nil && m.Findings.Code != "" {
 		text = m.Findings.Code
 	}
-	text += " for " + a.nameOf(m) + ": " + m.Subject
+	text += " for " + r.nameOf(m) + ": " + m.Subject
 	if n > 1 {
 		text += fmt.Sprintf(" and %d more", n-1)
 	}
-	return text + " · " + a.table.keyFor("unread-next") + " goes there"
+	return text + " · " + r.table.keyFor("unread-next") + " goes there"
 }
 
 func newestOf(mail []*store.Message) *store.Message {
 	return slices.MaxFunc(mail, func(x, y *store.Message) int { return x.Received.Compare(y.Received) })
 }
 
-// nameOf is the name of the inbox of a message.
-func (a *app) nameOf(m *store.Message) string {
-	if i := a.store.Inboxes[m.InboxID]; i != nil {
-		return theme.CutMiddle(i.Name(), max(20, a.width/4))
-	}
-	return m.InboxID
-}
-
-// reading reports whether the user has gone into the open message, so that it stays whatever arrives.
-func (a *app) reading() bool {
-	return a.focus == theme.Reader || a.reader.Scrolled()
-}
-
-// whenDue does what has become due: it copies what was asked for and has been found, and follows the newest
-// message unless the user is busy with a dialog or typing.
-func (a *app) whenDue() tea.Cmd {
-	found, _ := a.deliver(a.busy())
-	if !a.busy() {
-		a.followNewest()
-	}
-	return tea.Batch(found, a.copyFound())
-}
-
 // followNewest selects the newest message while following.
-func (a *app) followNewest() {
-	m := a.following
-	a.following = nil
-	if m == nil || a.store.Messages[m.Key] == nil {
+func (r *arrivals) followNewest() {
+	m := r.toFollow
+	r.toFollow = nil
+	if m == nil || r.store.Messages[m.Key] == nil {
 		return
 	}
-	a.goTo(m)
-	a.focus = max(a.focus, theme.Messages)
+	r.goTo(m)
+	r.focus = max(r.focus, theme.Messages)
 }
+
+// goToUnread opens the newest unread message of all inboxes.
+func (r *arrivals) goToUnread() {
+	a := r
+	a.messages.Filter.Clear()
+	a.messages.Refresh()
+	a.goTo(a.newestUnread())
+	a.focus = max(a.focus, theme.Messages)
+	if a.layout.Columns == 1 {
+		a.focus = theme.Reader
+	}
+	r.reading.markRead()
+}
+
+// toRead are the messages that it waits for, to say what is in them.
+func (r *arrivals) toRead() []*store.Message {
+	if r.elsewhere == nil {
+		return nil
+	}
+	return []*store.Message{r.elsewhere}
+}
+
+// forget forgets what came from another service.
+func (r *arrivals) forget() { r.newest, r.toFollow, r.elsewhere, r.burst = nil, nil, nil, burst{} }
 
 // Mail is announced once none has come for quietTime, or maxBurst after the first.
 const (
@@ -148,17 +203,17 @@ func endOfBurst(d time.Duration) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return burstOver{} })
 }
 
-// onBurstOver announces the burst if it is over, unless the terminal has the focus: then the screen shows it.
-func (a *app) onBurstOver() tea.Cmd {
-	b := a.burst
+// announce announces the burst if it is over, unless the terminal has the focus: then the screen shows it.
+func (r *arrivals) announce() tea.Cmd {
+	b := r.burst
 	if len(b.mail) == 0 {
 		return nil
 	}
-	if quiet := a.now.Sub(b.last); quiet < quietTime && a.now.Sub(b.first) < maxBurst {
+	if quiet := r.now.Sub(b.last); quiet < quietTime && r.now.Sub(b.first) < maxBurst {
 		return endOfBurst(quietTime - quiet)
 	}
-	a.burst = burst{}
-	if !a.terminal.Blurred {
+	r.burst = burst{}
+	if !r.terminal.Blurred {
 		return nil
 	}
 	inboxes := map[string]bool{}
@@ -166,12 +221,12 @@ func (a *app) onBurstOver() tea.Cmd {
 		inboxes[m.InboxID] = true
 	}
 	m := newestOf(b.mail)
-	where, text := a.nameOf(m), m.Sender+": "+m.Subject
+	where, text := r.nameOf(m), m.Sender+": "+m.Subject
 	if len(inboxes) > 1 {
 		where = fmt.Sprintf("%d inboxes", len(inboxes))
 	}
 	if n := len(b.mail); n > 1 {
 		text = fmt.Sprintf("%d new messages, the newest from %s", n, text)
 	}
-	return tea.Raw(a.terminal.Env.Notification("Mail for "+where, text) + "\a")
+	return tea.Raw(r.terminal.Env.Notification("Mail for "+where, text) + "\a")
 }

@@ -192,7 +192,7 @@ func BenchmarkArrival(b *testing.B) {
 		s := api.Summary{ID: fmt.Sprint("new_", n), From: "new@example.com", Subject: "New", ReceivedAt: time.Now()}
 		e := listed(i, append([]api.Summary{s}, list...))
 		e.Kind = watch.Arrived
-		a.apply([]watch.Event{e})
+		a.arrivals.apply([]watch.Event{e})
 		return nil
 	})
 }

@@ -61,7 +61,7 @@ func TestAnInboxWhoseMakingWasInterrupted(t *testing.T) {
 func TestAConnectionThatWasOvertakenSaysNothing(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.server.SetDelay(time.Second)
-		h.run(h.app.request(h.app.connection.Refresh("", 0, h.app.now)))
+		h.run(h.app.connecting.connectTo(h.app.connection.AskedTarget()))
 		h.settle()
 		h.server.SetDelay(0)
 		h.run(h.app.connection.Connect(h.app.connection.Target, h.app.now))

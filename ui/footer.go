@@ -40,7 +40,7 @@ type footer struct {
 	until   time.Time
 	later   bool // the outcome came after the latest request began
 
-	pending []session.Request // without an answer yet
+	pending []*session.Request // without an answer yet
 }
 
 // show shows an outcome for noticeTime.
@@ -51,33 +51,37 @@ func (f *footer) show(o outcome, now time.Time) {
 // say shows a note, as long as it is true: not "".
 func (f *footer) say(note func() string, now time.Time) { f.show(outcome{note: note}, now) }
 
-// begin begins a request and shows it until it ends, unless it is under way already.
-func (f *footer) begin(r session.Request, now time.Time) tea.Cmd {
-	if slices.ContainsFunc(f.pending, func(x session.Request) bool { return x.What == r.What }) {
+// begin begins a request and shows it until it ends, unless the same is under way already.
+func (f *footer) begin(r *session.Request, now time.Time) tea.Cmd {
+	if slices.ContainsFunc(f.pending, func(x *session.Request) bool { return x.What == r.What && x.About == r.About }) {
 		f.say(func() string { return "still " + r.What + theme.Ellipsis }, now)
 		return nil
 	}
+	return f.start(r)
+}
+
+// start begins a request whatever is under way.
+func (f *footer) start(r *session.Request) tea.Cmd {
 	f.pending, f.later = append(f.pending, r), false
-	cmd := r.Start()
-	return func() tea.Msg { return session.Answer{What: r.What, Msg: cmd()} }
+	return r.Start()
 }
 
 // end ends a request.
-func (f *footer) end(a session.Answer) {
-	f.pending = slices.DeleteFunc(f.pending, func(r session.Request) bool { return r.What == a.What })
+func (f *footer) end(r *session.Request) {
+	f.pending = slices.DeleteFunc(f.pending, func(x *session.Request) bool { return x == r })
 }
 
-// latest is the request begun last. Its What is "" if there is none.
-func (f *footer) latest() session.Request {
+// latest is the request begun last, nil if there is none.
+func (f *footer) latest() *session.Request {
 	if len(f.pending) == 0 {
-		return session.Request{}
+		return nil
 	}
 	return f.pending[len(f.pending)-1]
 }
 
 // waiting is the latest request without an answer, such as "making an inbox…"; "" if there is none.
 func (f *footer) waiting() string {
-	if r := f.latest(); r.What != "" {
+	if r := f.latest(); r != nil {
 		return r.What + theme.Ellipsis
 	}
 	return ""
@@ -95,7 +99,7 @@ func (f *footer) done(d host.Done, now time.Time) {
 // progressBar is the progress for the terminal's own progress bar; nil if there is none.
 func (f *footer) progressBar() *tea.ProgressBar {
 	r := f.latest()
-	if r.Total == 0 {
+	if r == nil || r.Total == 0 {
 		return nil
 	}
 	return tea.NewProgressBar(tea.ProgressBarDefault, 100*r.Done/r.Total)
@@ -129,9 +133,11 @@ func (f *footer) actionAt(th *theme.Theme, t table, p theme.Pane, w int, now tim
 // said is what the last key did, or is doing.
 func (f *footer) said(th *theme.Theme, w int, now time.Time) string {
 	if !f.later || !f.showing(now) {
-		if r := f.latest(); r.Total > 0 {
+		switch r := f.latest(); {
+		case r == nil:
+		case r.Total > 0:
 			return th.Accent.On(fmt.Sprintf("%s %d/%d %s", r.What, r.Done, r.Total, gauge(r))) + " "
-		} else if r.What != "" {
+		default:
 			return th.Accent.On(theme.Cut(f.waiting(), w-2)) + " "
 		}
 	}
@@ -157,7 +163,7 @@ func (f *footer) said(th *theme.Theme, w int, now time.Time) string {
 }
 
 // gauge is the progress as a bar.
-func gauge(r session.Request) string {
+func gauge(r *session.Request) string {
 	const cells = 10
 	full := cells * r.Done / r.Total
 	return strings.Repeat("━", full) + strings.Repeat("╌", cells-full)

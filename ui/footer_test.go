@@ -16,7 +16,7 @@ import (
 )
 
 // begin begins a request that takes for ever.
-func begin(f *footer, r session.Request) {
+func begin(f *footer, r *session.Request) {
 	r.Start = func() tea.Cmd { return func() tea.Msg { return nil } }
 	f.begin(r, now)
 }
@@ -51,33 +51,36 @@ func TestTheFooter(t *testing.T) {
 		{"an outcome of long ago", 40, func(f *footer) { f.done(host.Done{Err: errors.New("x")}, now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
 		{"a request", 60, func(f *footer) {
 			f.say(func() string { return "x" }, now)
-			begin(f, session.Request{What: "making an inbox"})
+			begin(f, &session.Request{What: "making an inbox"})
 		}, " n new  y copy address  ? help            making an inbox…"},
-		{"a request with less room", 14, func(f *footer) { begin(f, session.Request{What: "making an inbox"}) }, " making an i…"},
+		{"a request with less room", 14, func(f *footer) { begin(f, &session.Request{What: "making an inbox"}) }, " making an i…"},
 		{"an outcome meanwhile", 60, func(f *footer) {
-			begin(f, session.Request{What: "saving"})
+			begin(f, &session.Request{What: "saving"})
 			f.done(host.Done{Text: "copied 4"}, now)
 		}, " n new  y copy address  ? help                    ✓ copied 4"},
 		{"an outcome meanwhile, of long ago", 60, func(f *footer) {
-			begin(f, session.Request{What: "saving"})
+			begin(f, &session.Request{What: "saving"})
 			f.done(host.Done{Text: "copied 4"}, now.Add(-noticeTime))
 		}, " n new  y copy address  ? help                       saving…"},
-		{"a request again", 60, func(f *footer) { begin(f, session.Request{What: "saving"}); begin(f, session.Request{What: "saving"}) }, " n new  y copy address  ? help                 still saving…"},
+		{"a request again", 60, func(f *footer) {
+			begin(f, &session.Request{What: "saving"})
+			begin(f, &session.Request{What: "saving"})
+		}, " n new  y copy address  ? help                 still saving…"},
 		{"the later of two", 60, func(f *footer) {
-			begin(f, session.Request{What: "saving"})
-			begin(f, session.Request{What: "deleting"})
+			begin(f, &session.Request{What: "saving"})
+			begin(f, &session.Request{What: "deleting"})
 		}, " n new  y copy address  ? help                     deleting…"},
 		{"the one that is left", 60, func(f *footer) {
-			begin(f, session.Request{What: "saving"})
-			begin(f, session.Request{What: "deleting"})
-			f.end(session.Answer{What: "deleting"})
+			begin(f, &session.Request{What: "saving"})
+			begin(f, &session.Request{What: "deleting"})
+			f.end(f.latest())
 		}, " n new  y copy address  ? help                       saving…"},
-		{"steps", 70, func(f *footer) { begin(f, session.Request{What: "deleting", Done: 1, Total: 3}) }, " n new  y copy address  ? help            deleting 1/3 ━━━╌╌╌╌╌╌╌"},
-		{"steps begun", 40, func(f *footer) { begin(f, session.Request{What: "saving", Total: 3}) }, " n new  ? help  saving 0/3 ╌╌╌╌╌╌╌╌╌╌"},
-		{"steps with less room", 20, func(f *footer) { begin(f, session.Request{What: "deleting", Done: 1, Total: 3}) }, "deleting 1/3 ━━━╌╌╌…"},
+		{"steps", 70, func(f *footer) { begin(f, &session.Request{What: "deleting", Done: 1, Total: 3}) }, " n new  y copy address  ? help            deleting 1/3 ━━━╌╌╌╌╌╌╌"},
+		{"steps begun", 40, func(f *footer) { begin(f, &session.Request{What: "saving", Total: 3}) }, " n new  ? help  saving 0/3 ╌╌╌╌╌╌╌╌╌╌"},
+		{"steps with less room", 20, func(f *footer) { begin(f, &session.Request{What: "deleting", Done: 1, Total: 3}) }, "deleting 1/3 ━━━╌╌╌…"},
 		{"an answer", 40, func(f *footer) {
-			begin(f, session.Request{What: "saving", Done: 1, Total: 3})
-			f.end(session.Answer{What: "saving"})
+			begin(f, &session.Request{What: "saving", Done: 1, Total: 3})
+			f.end(f.latest())
 		}, " n new  y copy address  ? help"},
 		{"a subject that reads like an address and an aside", 50, func(f *footer) {
 			f.say(func() string { return "Mail for ada: a note for bob@b.example about nothing at all (internal)" }, now)
@@ -120,7 +123,7 @@ func TestAClickOnAHint(t *testing.T) {
 func TestTheProgressOfTheTerminal(t *testing.T) {
 	for _, c := range []struct{ done, total, want int }{{0, 3, 0}, {1, 3, 33}, {3, 3, 100}} {
 		var f footer
-		begin(&f, session.Request{What: "saving", Done: c.done, Total: c.total})
+		begin(&f, &session.Request{What: "saving", Done: c.done, Total: c.total})
 		if got := f.progressBar(); got == nil || got.Value != c.want {
 			t.Errorf("%d of %d is %+v", c.done, c.total, got)
 		}

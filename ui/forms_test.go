@@ -54,7 +54,7 @@ func TestTheFormThatConnects(t *testing.T) {
 				return nil, errors.New("no")
 			},
 		}, a.log, now)
-		d := a.connectForm(nil)
+		d := a.connecting.form(nil)
 		r := press(d, c.keys...)
 		if r.Do != nil {
 			r.Do()()
@@ -65,7 +65,7 @@ func TestTheFormThatConnects(t *testing.T) {
 		uitest.DrawDialog(t, d, 80, 24).See(c.wrong)
 		uitest.DrawDialog(t, d, 80, 24).DontSee("k-1", "a b")
 		if c.want != "" {
-			uitest.DrawDialog(t, a.connectForm(nil), 80, 24).See("> http")
+			uitest.DrawDialog(t, a.connecting.form(nil), 80, 24).See("> http")
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestAMessageIsSentOnToWhomTheRelayMaySend(t *testing.T) {
 
 func TestProfiles(t *testing.T) {
 	a := online(t)
-	if got := a.needProfiles(); got != "Only one profile: K adds another" {
+	if got := a.connecting.requireProfiles(); got != "Only one profile: K adds another" {
 		t.Errorf("without profiles: %q", got)
 	}
 	service := a.session()
@@ -178,10 +178,10 @@ func TestProfiles(t *testing.T) {
 		{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}, {Name: "ho\x1b[31mme", BaseURL: "https://\x07home.example"},
 	}}, a.log, now)
 	a.connection.Session = service
-	if got := a.needProfiles(); got != "" {
+	if got := a.connecting.requireProfiles(); got != "" {
 		t.Errorf("with three profiles: %q", got)
 	}
-	d := a.profilesMenu()
+	d := a.connecting.profiles()
 	uitest.DrawDialog(t, d, 80, 24).See("local", "this machine", "work", "https://work.example", "home", "https://home.example", "! in use")
 	press(d, "work", "enter").Do()
 	if got := a.connection.Asked(); got != (session.Profile{Name: "work", BaseURL: "https://work.example"}) {

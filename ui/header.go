@@ -88,8 +88,8 @@ func (a *app) vitals() []string {
 	}
 	th := a.theme
 	var parts []string
-	if a.newest != nil && a.newest.Delay > 0 {
-		parts = append(parts, th.Dim.On("last mail after "+theme.Elapsed(a.newest.Delay)))
+	if a.arrivals.newest != nil && a.arrivals.newest.Delay > 0 {
+		parts = append(parts, th.Dim.On("last mail after "+theme.Elapsed(a.arrivals.newest.Delay)))
 	}
 	if a.session() != nil {
 		if u := a.session().Client.Budget().Usage(); u.Tight {
@@ -104,10 +104,10 @@ func (a *app) vitals() []string {
 		}
 		parts = append(parts, style.On(left+" left"))
 	}
-	if a.autocopy {
+	if a.copying.auto {
 		parts = append(parts, th.Accent.On("autocopy"))
 	}
-	if a.follow {
+	if a.arrivals.follow {
 		parts = append(parts, th.Accent.On("following"))
 	}
 	return parts
@@ -200,7 +200,7 @@ func (a *app) waiting(i *store.Inbox, w int) []string {
 		out = []string{th.Dim.On("Send mail to it by"), th.Text.On(smtp) + th.Warn.On(conn.SMTPNote)}
 	}
 	out = append(out, th.Dim.On("Waiting for mail · "+wait), "", a.hint("copy-address", "copies the address"))
-	if a.table.reason(a.table.byID("send-sample")) == "" {
+	if a.table.byID("send-sample").reason() == "" {
 		out = append(out, a.hint("send-sample", "sends a sample message"))
 	}
 	if conn.Local {

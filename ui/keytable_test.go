@@ -37,7 +37,7 @@ func TestTheListOfKeys(t *testing.T) {
 	}
 	before, rest, ok := strings.Cut(string(data), begin)
 	list, after, found := strings.Cut(rest, "<!-- /keys -->")
-	want := keyTable(actions(nil))
+	want := keyTable(newActions())
 	switch {
 	case !ok || !found:
 		t.Fatalf("%s has no place for the list", file)

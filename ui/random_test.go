@@ -52,7 +52,7 @@ func TestAnything(t *testing.T) {
 // keysOfAll are the keys of every action, and some of none.
 func keysOfAll() []string {
 	keys := []string{"esc", "esc", "enter", "backspace", "y", "j", "k", "é", "漢", "ctrl+w", "1", "9"}
-	for _, c := range actions(nil) {
+	for _, c := range newActions() {
 		for _, k := range c.Keys {
 			if k != "ctrl+c" && k != "q" && k != "ctrl+z" && k != "t" {
 				keys = append(keys, k)

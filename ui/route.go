@@ -1,6 +1,9 @@
 package ui
 
 import (
+	"fmt"
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/internal/term"
@@ -10,6 +13,14 @@ import (
 	"mayfly/ui/theme"
 )
 
+// Update changes the state and returns the work to do; it does no I/O itself.
+func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	a.now = time.Now()
+	cmd := a.route(msg)
+	return a, tea.Batch(cmd, a.whenDue(), a.fit())
+}
+
+// route passes a message to what it is for.
 func (a *app) route(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -26,52 +37,22 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	case tickMsg:
 		a.ticking = false
 		a.prune(a.now)
-		if cmd := a.connection.Retry(a.now); cmd != nil {
-			return tea.Batch(cmd, redrawIn(startDelay))
-		}
+		return a.connecting.update(msg)
 	case redrawMsg:
-	case rested:
-		return a.onRest(msg)
-	case burstOver:
-		return a.onBurstOver()
-	case reader.LayoutDone:
-		return a.reader.Take(msg)
-	case reader.PaintingDone:
-		a.reader.OnPainted(msg)
-	case reader.DrawOver:
-		return a.reader.OnDraw(msg)
 	case session.Answer:
 		return a.onAnswer(msg)
-	case session.Connected:
-		return a.onConnected(msg)
-	case session.Result:
-		if msg.Session() == a.session() { // else it is stale
-			return a.onResult(msg)
-		}
+	case session.Connected, session.Lost:
+		return a.connecting.update(msg)
+	case session.Events, session.SeenChanged, burstOver:
+		return a.arrivals.update(msg)
+	case rested, reader.LayoutDone, reader.PaintingDone, reader.DrawOver:
+		return a.reading.update(msg)
 	case host.Done:
-		a.report(msg)
-	case ran:
-		return a.onRan(msg)
+		return a.report(msg)
 	default:
 		return a.onTerminal(msg)
 	}
 	return nil
-}
-
-// toDialog passes a message to the topmost dialog, and does what that leads to once it is closed.
-func (a *app) toDialog(msg tea.Msg) tea.Cmd {
-	n := len(a.dialogs)
-	if n == 0 {
-		return nil
-	}
-	r := a.dialogs[n-1].Update(msg)
-	if r.Close {
-		a.dialogs = a.dialogs[:n-1]
-	}
-	if r.Do == nil {
-		return nil
-	}
-	return r.Do()
 }
 
 // toTyped passes a message to the topmost dialog or the line being typed.
@@ -88,6 +69,7 @@ func (a *app) toTyped(msg tea.Msg) tea.Cmd {
 // onKey passes a key to the dialog or the line being typed, or performs the action bound to it.
 func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
+	a.refocused = false // it was not a click that did it
 	switch {
 	case name == "ctrl+c", name == "q" && a.layout.TooSmall:
 		return a.reader.Quit()
@@ -103,13 +85,19 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// look notes that the user presses a key or a button, or turns the wheel.
+func (a *app) look() {
+	a.arrivals.touched = true
+	a.reading.look()
+}
+
 func (a *app) perform(c *action) tea.Cmd {
-	if a.table.reason(c) != "" {
-		a.footer.say(func() string { return a.table.reason(c) }, a.now)
+	if c.reason() != "" {
+		a.footer.say(func() string { return c.reason() }, a.now)
 		return nil
 	}
 	a.log.Debug("action", "id", c.ID)
-	return c.Run(a)
+	return c.Run()
 }
 
 func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
@@ -162,4 +150,68 @@ func (a *app) onTerminal(msg tea.Msg) tea.Cmd {
 		}
 	}
 	return cmd
+}
+
+func (a *app) click(m tea.MouseClickMsg) tea.Cmd {
+	if a.dividers.Grab(a.layout, m.X, m.Y) {
+		return nil
+	}
+	p, ok := a.layout.At(m.X, m.Y)
+	if !ok {
+		return nil
+	}
+	for _, pane := range a.panes() {
+		pane.StopTyping()
+	}
+	if p == theme.Reader && a.message() == nil {
+		return nil
+	}
+	a.focus = p
+	switch {
+	case p == theme.Reader:
+		l, reason := a.reader.Click(m)
+		a.note(reason)
+		if l.URL != "" {
+			return a.links.ask(l)
+		}
+	case p == theme.Inboxes && a.inboxes.Click(m.Y):
+		a.showInbox()
+	case p == theme.Messages && a.messages.Click(m.Y):
+		a.reading.markRead()
+		return a.reading.settle()
+	}
+	return nil
+}
+
+// typed passes a key or a paste to the filter or the search being typed.
+func (a *app) typed(msg tea.Msg) tea.Cmd {
+	on := a.pane().Type(msg)
+	if k, ok := msg.(tea.KeyPressMsg); ok && on {
+		return a.onKey(k)
+	}
+	if a.focus != theme.Reader {
+		a.filtered()
+	}
+	return nil
+}
+
+// typingKeys says what the keys do while a filter or a search is typed, and how many rows match; "" otherwise.
+func (a *app) typingKeys() string {
+	if len(a.dialogs) > 0 || !a.pane().Typing() {
+		return ""
+	}
+	hint := func(key, does string) string { return " " + theme.Hint(a.theme, key, does) + " " }
+	keys := hint("enter", "keep") + hint("esc", "clear")
+	list, all := &a.inboxes.Column, len(a.store.Order)
+	switch a.focus {
+	case theme.Reader:
+		return keys
+	case theme.Messages:
+		list, all = &a.messages.Column, len(a.store.Keys(a.messages.InboxID))
+	}
+	keys += hint("↑↓", "move")
+	if list.Filter.On() {
+		keys += a.theme.Text.On(fmt.Sprintf(" %d of %d match", list.Len(), all))
+	}
+	return keys
 }

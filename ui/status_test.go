@@ -42,7 +42,7 @@ func online(t testing.TB) *app {
 // starting is the application before there is a connection.
 func starting(t testing.TB, since time.Time) *app {
 	a := newApp(t.Context(), Options{}, &host.Host{})
-	a.theme, a.now, a.table = uitest.Theme(t), now, table{app: a, actions: fewActions()}
+	a.theme, a.now, a.table = uitest.Theme(t), now, table{actions: fewActions()}
 	a.connection = session.NewConnection(t.Context(), session.Options{}, a.log, since)
 	return a
 }
@@ -53,12 +53,12 @@ func fail(err error, retry time.Time) func(a *app) {
 }
 
 func fewActions() []*action {
-	never := func(*app) string { return "never" }
+	never := func() string { return "never" }
 	return []*action{
 		{ID: "new-inbox", Hint: "new", Keys: []string{"n"}, Where: anywhere},
 		{ID: "copy-address", Hint: "copy address", Keys: []string{"y"}, Where: anywhere},
-		{ID: "copy-code", Hint: "code", Keys: []string{"c"}, Where: anywhere, Why: never},
-		{ID: "send-sample", Keys: []string{"t"}, Where: anywhere, Why: never},
+		{ID: "copy-code", Hint: "code", Keys: []string{"c"}, Where: anywhere, DisabledReason: never},
+		{ID: "send-sample", Keys: []string{"t"}, Where: anywhere, DisabledReason: never},
 		{ID: "refresh", Keys: []string{"r"}, Where: anywhere}, {ID: "connect", Keys: []string{"K"}, Where: anywhere},
 		{ID: "pause", Keys: []string{"p"}, Where: anywhere}, {ID: "open", Keys: []string{"enter"}, Where: anywhere},
 		{ID: "follow", Keys: []string{"F"}, Where: anywhere}, {ID: "palette", Keys: []string{":"}, Where: anywhere},
@@ -68,7 +68,7 @@ func fewActions() []*action {
 
 func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 	a := online(t)
-	a.session().SMTPAddr, a.follow, a.newest = "127.0.0.1:2525", true, &store.Message{Delay: 3200 * time.Millisecond}
+	a.session().SMTPAddr, a.arrivals.follow, a.arrivals.newest = "127.0.0.1:2525", true, &store.Message{Delay: 3200 * time.Millisecond}
 	uitest.Draw(t, []string{a.header(nil, 120)}, 120).DontSee("a minute") // while most of it is left
 	for range 31 {
 		_, _ = a.session().Client.Inbox(t.Context(), "missing") // uses up the budget
@@ -177,14 +177,14 @@ func TestWhyAListIsEmpty(t *testing.T) {
 			a.session().SMTPAddr, a.session().SMTPNote = "127.0.0.1:2526", " (2525 was taken)"
 		}},
 		{"with a long address of SMTP", "Send mail to it by|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(a *app) { a.session().SMTPAddr = "[2001:db8:1234:5678::1]:2525" }},
-		{"with samples", "t sends a sample message", func(a *app) { a.table.byID("send-sample").Why = nil }},
+		{"with samples", "t sends a sample message", func(a *app) { a.table.byID("send-sample").DisabledReason = nil }},
 		{"all", "No mail in any inbox yet.", func(a *app) { a.selectInbox(store.All) }},
 		{"filtered", "No matches. esc clears the filter.", func(a *app) { a.messages.StartTyping(); a.messages.Type(tea.PasteMsg{Content: "x"}) }},
 		{"no inbox", "There are no inboxes.||n creates one and copies its address", func(a *app) { a.store.Forget("a"); a.updateLists() }},
 		{"making one", "Making an inbox…", func(a *app) {
 			a.store.Forget("a")
 			a.updateLists()
-			begin(&a.footer, session.Request{What: "making an inbox"})
+			begin(&a.footer, &session.Request{What: "making an inbox"})
 		}},
 		{"gone", "This inbox is gone, and its messages|with it.||n creates a new one", func(a *app) { a.inboxes.Inbox().Expires = now }},
 		{"paused", "Watching is paused for this inbox.||p resumes|r checks once", func(a *app) { a.inboxes.Inbox().Paused = true }},

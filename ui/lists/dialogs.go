@@ -82,51 +82,6 @@ func LabelPrompt(i *store.Inbox, set func(id, label string) tea.Cmd) dialog.Dial
 	})
 }
 
-// DeleteQuestion asks before inboxes are deleted. It hands their IDs to remove, and what names them: an address, or how many.
-func DeleteQuestion(in []*store.Inbox, now time.Time, remove func(ids []string, what string) tea.Cmd) dialog.Dialog {
-	messages, ids, addresses := 0, make([]string, 0, len(in)), make([]string, 0, len(in))
-	for _, i := range in {
-		messages += len(i.Keys)
-		ids, addresses = append(ids, i.ID), append(addresses, i.Email)
-	}
-	what, title, goes := addresses[0], "Delete this inbox?", messagesGo(messages)
-	text := []string{what, goes + " with it. " + forGood}
-	switch {
-	case len(in) > 1:
-		what = fmt.Sprintf("%d inboxes", len(in))
-		title, text = "Delete "+what+"?", []string{goes + " with them. " + forGood}
-	case in[0].Gone(now):
-		title, text = "Take this inbox off the list?", []string{what, "It is already gone."}
-	}
-	return askDelete(title, addresses, func() tea.Cmd { return remove(ids, what) }, text...)
-}
-
-const forGood = "This cannot be undone."
-
-// askDelete asks before something is deleted: one, or several that are listed below.
-func askDelete(title string, all []string, do func() tea.Cmd, text ...string) dialog.Dialog {
-	q := dialog.Question{Title: title, Text: text, Keep: "keep it", Bad: true, Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: do}}}
-	if len(all) != 1 {
-		q.Keep = "keep them"
-	}
-	if len(all) > 1 {
-		q.Detail = func(w, most int) []string { return some(all, w, min(most, 7)) }
-	}
-	return dialog.NewQuestion(q)
-}
-
-// some returns texts in at most that many rows, the last of which says how many more there are.
-func some(texts []string, w, rows int) []string {
-	var out []string
-	for n, t := range texts {
-		if n == rows-1 && len(texts) > rows {
-			return append(out, fmt.Sprintf("and %d more", len(texts)-n))
-		}
-		out = append(out, theme.CutMiddle(t, w))
-	}
-	return out
-}
-
 var usernamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9._+-]*[a-z0-9])?$`) })
 
 func checkUsername(v string) error {
@@ -172,35 +127,6 @@ func parseTTL(v string) (time.Duration, error) {
 		return 0, errors.New("at most 30 days, less in most plans")
 	}
 	return d, nil
-}
-
-// DeleteMessagesQuestion asks before messages are deleted. What names them: a subject, or how many.
-func DeleteMessagesQuestion(in []*store.Message, remove func(in []*store.Message, what string) tea.Cmd) dialog.Dialog {
-	what, title := "“"+in[0].Subject+"”", "Delete this message?"
-	text := what + " from " + in[0].Sender + ". " + forGood
-	if len(in) > 1 {
-		what = fmt.Sprintf("%d messages", len(in))
-		title, text = "Delete "+what+"?", forGood
-	}
-	var subjects []string
-	for _, m := range in {
-		subjects = append(subjects, m.Sender+": "+m.Subject)
-	}
-	return askDelete(title, subjects, func() tea.Cmd { return remove(in, what) }, text)
-}
-
-// EmptyQuestion asks before all messages of an inbox are deleted.
-func EmptyQuestion(i *store.Inbox, empty func(*store.Inbox) tea.Cmd) dialog.Dialog {
-	return askDelete("Delete all messages of this inbox?", nil, func() tea.Cmd { return empty(i) },
-		i.Email, messagesGo(len(i.Keys))+", the inbox stays. "+forGood)
-}
-
-// messagesGo says that n messages are deleted.
-func messagesGo(n int) string {
-	if n == 1 {
-		return "1 message goes"
-	}
-	return fmt.Sprintf("%d messages go", n)
 }
 
 // ExtendPrompt asks how long an inbox lives from now, and then extends it.

@@ -65,7 +65,10 @@ func (p *Messages) kept(m *store.Message) bool {
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
 		words += "\n" + theme.Fold(i.Email+"\n"+i.Label)
 	}
-	return p.Filter.Matches(words) || m.Findings != nil && p.Filter.Matches(theme.Fold(m.Findings.Code))
+	if m.Findings != nil {
+		words += "\n" + theme.Fold(m.Findings.Code)
+	}
+	return p.Filter.Matches(words)
 }
 
 // Message is the selected message, nil in an empty list.

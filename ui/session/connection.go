@@ -137,30 +137,22 @@ func (c *Connection) open(t Target, attempt uint64) Connected {
 	return m
 }
 
-// request is the request of the user to connect.
-func (c *Connection) request(t Target, now time.Time) Request {
-	return Request{What: "connecting to " + c.profile(t).title(), Start: func() tea.Cmd { return c.Connect(t, now) }}
-}
-
 // ConnectTo connects to the service the user chose, and once that works saves it and its key as a profile if asked to.
-func (c *Connection) ConnectTo(t Target, keep bool, now time.Time) Request {
-	r := c.request(t, now)
-	if !keep {
-		return r
-	}
-	connect := r.Start
+// Apply gets the outcome, whatever it is.
+func (c *Connection) ConnectTo(t Target, keep bool, now time.Time, apply func(Connected) tea.Cmd) *Request {
+	r := &Request{What: "connecting to " + c.profile(t).title()}
 	r.Start = func() tea.Cmd {
-		cmd := connect()
+		connect := c.Connect(t, now)
 		return func() tea.Msg {
-			m, ok := cmd().(Connected)
+			m, ok := connect().(Connected)
 			if !ok { // the application is quitting
 				return nil
 			}
-			if m.Err == nil {
+			if m.Err == nil && keep {
 				m.saved = Profile{Name: t.Profile, BaseURL: t.BaseURL}
 				m.saveErr = c.save(m, keys.Keyring)
 			}
-			return m
+			return Answer{Request: r, Err: m.Err, Apply: func() tea.Cmd { return apply(m) }}
 		}
 	}
 	return r
@@ -172,13 +164,14 @@ func (c *Connection) save(m Connected, where keys.Place) error {
 	return c.options.SaveProfile(ctx, m.saved, m.target.Key, where)
 }
 
-// KeepInFile is the request to keep a key in a file, if there was no keyring to keep it in.
-func (c *Connection) KeepInFile(m Connected) (r Request, lacksKeyring bool) {
-	return Request{What: "keeping the key", Start: func() tea.Cmd {
-		return func() tea.Msg {
-			return host.Done{Text: "kept the key in a file that only you can read", Err: c.save(m, keys.File)}
-		}
-	}}, errors.Is(m.saveErr, keys.ErrNoKeyring)
+// LacksKeyring reports whether there was no keyring to keep a key in. [Connection.KeepInFile] keeps it elsewhere.
+func (m Connected) LacksKeyring() bool { return errors.Is(m.saveErr, keys.ErrNoKeyring) }
+
+// KeepInFile is the request to keep a key in a file.
+func (c *Connection) KeepInFile(m Connected, apply func(host.Done) tea.Cmd) *Request {
+	return Ask(nil, "keeping the key", "", func(context.Context) (host.Done, error) {
+		return host.Done{Text: "kept the key in a file that only you can read"}, c.save(m, keys.File)
+	}, apply)
 }
 
 // Change says what a connection attempt means for the screen.
@@ -279,16 +272,11 @@ func (c *Connection) Retry(now time.Time) tea.Cmd {
 	return c.Connect(c.asked, now)
 }
 
-// Refresh asks for the list of an inbox, or for all if id is empty. It connects again where that
-// cannot help: without a connection, without inboxes, or with a key that is not accepted.
-func (c *Connection) Refresh(id string, inboxes int, now time.Time) Request {
-	switch t := c.Trouble(); {
-	case !c.Working(), inboxes == 0, t == KeyRefused, t == NotInPlan:
-		return c.request(c.asked, now)
-	case t != NoTrouble:
-		return c.Session.Refresh("")
-	}
-	return c.Session.Refresh(id)
+// LacksWatching reports whether lists cannot be refreshed without connecting again: without a connection, without
+// inboxes, or with a key that is not accepted.
+func (c *Connection) LacksWatching(inboxes int) bool {
+	t := c.Trouble()
+	return !c.Working() || inboxes == 0 || t == KeyRefused || t == NotInPlan
 }
 
 // Outcome says how connecting ended, nothing for an attempt that was overtaken.

@@ -104,6 +104,14 @@ func (s *scene) run(cmd tea.Cmd) {
 	}()
 }
 
+// choose connects to a service that the user chose.
+func (s *scene) choose(target Target, keep bool) (m Connected) {
+	do(s.ConnectTo(target, keep, time.Now(), func(got Connected) tea.Cmd { m = got; return nil }))
+	return m
+}
+
+func told(m Connected) tea.Cmd { return func() tea.Msg { return m } }
+
 func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 	play(t, func(s *scene) {
 		s.fails["a"] = api.ErrUnavailable
@@ -169,7 +177,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 				t.Errorf("%v: tried again: %v", c.err, got)
 			}
 			delete(s.fails, "a")
-			if s.use(s.Refresh("", 0, time.Now()).Start()) != First {
+			if s.use(s.Connect(s.AskedTarget(), time.Now())) != First {
 				t.Errorf("%v: the user cannot try again", c.err)
 			}
 		})
@@ -235,7 +243,7 @@ func TestAServiceThatCannotBeHadLeavesTheOneThatWorks(t *testing.T) {
 			t.Errorf("it is %v, the session with %s, %v", change, s.Session.Name, s.Err())
 		}
 		delete(s.fails, "b")
-		if s.use(s.Refresh("", 0, time.Now()).Start()) != Other || s.Session.Name != "b" {
+		if s.use(s.Connect(s.AskedTarget(), time.Now())) != Other || s.Session.Name != "b" {
 			t.Error("trying again does not try what was tried last")
 		}
 	})
@@ -283,7 +291,7 @@ func TestAServiceThatEndsWhileAnotherIsConnectedTo(t *testing.T) {
 			if s.use(s.Lose(Lost{}, time.Now())); s.Session.Name != "b" || !s.Working() {
 				t.Errorf("%+v: when that ends too, it connects to %s", ends, s.Session.Name)
 			}
-			if s.use(s.Refresh("", 0, time.Now()).Start()); s.Session.Name != "b" {
+			if s.use(s.Connect(s.AskedTarget(), time.Now())); s.Session.Name != "b" {
 				t.Errorf("%+v: trying again tries %s", ends, s.Session.Name)
 			}
 		})
@@ -308,7 +316,7 @@ func TestAServiceThatTheUserEnds(t *testing.T) {
 		if s.Retry(time.Now()) != nil || s.Trouble() != Stopped {
 			t.Errorf("later: %+v", s.Connection)
 		}
-		if change := s.use(s.Refresh("", 0, time.Now()).Start()); change != Again || !s.Working() || s.Trouble() != NoTrouble {
+		if change := s.use(s.Connect(s.AskedTarget(), time.Now())); change != Again || !s.Working() || s.Trouble() != NoTrouble {
 			t.Errorf("asked to, it connects: %v, %+v", change, s.Connection)
 		}
 	})
@@ -415,7 +423,7 @@ func TestAProfileIsKept(t *testing.T) {
 		play(t, func(s *scene) {
 			s.fails["save"] = failure
 			s.options.Profiles = []Profile{{"work", "old"}, {"home", "b"}}
-			m := do(s.ConnectTo(Target{Profile: "work", BaseURL: "a", Key: "k"}, true, time.Now())).(Connected)
+			m := s.choose(Target{Profile: "work", BaseURL: "a", Key: "k"}, true)
 			if s.use(func() tea.Msg { return m }) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
 				t.Errorf("it connects to %+v", s.asked)
 			}
@@ -425,9 +433,9 @@ func TestAProfileIsKept(t *testing.T) {
 			if got := fmt.Sprint(s.profiles, s.Profiles()); got != "[work a k] "+want {
 				t.Errorf("kept are %s", got)
 			}
-			s.use(s.ConnectTo(Target{BaseURL: "b"}, false, time.Now()).Start())
+			s.use(told(s.choose(Target{BaseURL: "b"}, false)))
 			s.fails["c"] = errors.New("no such host")
-			s.use(s.ConnectTo(Target{Profile: "c", BaseURL: "c"}, true, time.Now()).Start())
+			s.use(told(s.choose(Target{Profile: "c", BaseURL: "c"}, true)))
 			if len(s.profiles) != 1 {
 				t.Error("a service that is not to be kept is, or one that was not reached")
 			}
@@ -435,11 +443,12 @@ func TestAProfileIsKept(t *testing.T) {
 	}
 	play(t, func(s *scene) { // without a keyring
 		s.fails["save"] = fmt.Errorf("%w: locked", keys.ErrNoKeyring)
-		m := do(s.ConnectTo(Target{Profile: "work", BaseURL: "a", Key: "k"}, true, time.Now())).(Connected)
+		m := s.choose(Target{Profile: "work", BaseURL: "a", Key: "k"}, true)
 		s.use(func() tea.Msg { return m })
 		delete(s.fails, "save")
-		keep, lacksKeyring := s.KeepInFile(m)
-		if got := do(keep); !lacksKeyring || got != (host.Done{Text: "kept the key in a file that only you can read"}) || fmt.Sprint(s.profiles, s.Profiles()) != "[work a k work a k in the file] [{work a}]" {
+		var got host.Done
+		do(s.KeepInFile(m, func(d host.Done) tea.Cmd { got = d; return nil }))
+		if !m.LacksKeyring() || got != (host.Done{Text: "kept the key in a file that only you can read"}) || fmt.Sprint(s.profiles, s.Profiles()) != "[work a k work a k in the file] [{work a}]" {
 			t.Errorf("it led to %+v, kept %q, listed %v", got, s.profiles, s.Profiles())
 		}
 	})

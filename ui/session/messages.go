@@ -20,7 +20,6 @@ import (
 
 // Opened is the outcome of opening or prefetching a message.
 type Opened struct {
-	origin
 	Key        string
 	Generation uint64           // of the reader that asked; 0 for a prefetch
 	Message    *message.Message // nil when it could not be fetched
@@ -29,40 +28,40 @@ type Opened struct {
 }
 
 // Open fetches and parses a message, and calls prepare in the same goroutine before it is shown.
-func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render.Mail)) tea.Cmd {
-	return s.opening(s.Client, m, generation, prepare)
+func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render.Mail), apply func(Opened) tea.Cmd) tea.Cmd {
+	row := *m
+	return background(s, requestTimeout, func(ctx context.Context) Opened { return s.open(ctx, s.Client, row, generation, prepare) }, apply)
 }
 
 // Prefetch fetches a message for its code and link, as soon as the budget allows what nobody asked for.
-func (s *Session) Prefetch(m *store.Message) tea.Cmd {
-	n := *m
-	return func() tea.Msg {
+func (s *Session) Prefetch(m *store.Message, apply func(Opened) tea.Cmd) tea.Cmd {
+	row := *m
+	return background(s, forever, func(ctx context.Context) Opened {
 		for {
 			c, wait := s.Client.Reserve()
 			if c != nil {
-				return s.opening(c, &n, 0, func(*render.Mail) {})()
+				ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+				defer cancel()
+				return s.open(ctx, c, row, 0, func(*render.Mail) {})
 			}
 			select {
 			case <-time.After(wait):
-			case <-s.ctx.Done():
-				return nil
+			case <-ctx.Done():
+				return Opened{Key: row.Key, Err: ctx.Err()} // of a session that has ended: nobody gets it
 			}
 		}
-	}
+	}, apply)
 }
 
-func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, prepare func(*render.Mail)) tea.Cmd {
-	key, inboxID, summary := m.Key, m.InboxID, m.Summary
-	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
-		out := Opened{origin: origin{s}, Key: key, Generation: generation}
-		out.Message, out.Err = s.fetch(ctx, c, inboxID, summary)
-		if out.Err == nil {
-			out.Message.Rules = s.Rules
-			out.Findings = read(out.Message)
-			prepare(out.Message.Mail())
-		}
-		return out
-	})
+func (s *Session) open(ctx context.Context, c *api.Client, m store.Message, generation uint64, prepare func(*render.Mail)) Opened {
+	out := Opened{Key: m.Key, Generation: generation}
+	out.Message, out.Err = s.fetch(ctx, c, m.InboxID, m.Summary)
+	if out.Err == nil {
+		out.Message.Rules = s.Rules
+		out.Findings = read(out.Message)
+		prepare(out.Message.Mail())
+	}
+	return out
 }
 
 // maxEagerRaw is the size in bytes up to which the raw message, with its attachments, is fetched first.
@@ -87,16 +86,15 @@ func read(m *message.Message) *store.Findings {
 
 // RawFetched is the outcome of fetching the raw form of a message that is open.
 type RawFetched struct {
-	origin
 	Key     string
 	Message *message.Message
 	Err     error // [api.ErrUnsupported] if the service provides no raw messages
 }
 
 // FetchRaw adds how a message came, and the raw form if it was opened without it.
-func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
-	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
-		out := RawFetched{origin: origin{s}, Key: key}
+func (s *Session) FetchRaw(key string, m *message.Message, apply func(RawFetched) tea.Cmd) tea.Cmd {
+	return background(s, requestTimeout, func(ctx context.Context) RawFetched {
+		out := RawFetched{Key: key}
 		out.Message, out.Err = m.WithRaw(ctx, s.Client)
 		switch {
 		case out.Err != nil:
@@ -107,7 +105,7 @@ func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 			read(out.Message)
 		}
 		return out
-	})
+	}, apply)
 }
 
 // FreeMemory returns memory after a message of 1 MiB or more: the collector may not run for minutes.
@@ -118,13 +116,6 @@ func FreeMemory(m *message.Message) tea.Cmd {
 	return func() tea.Msg { debug.FreeOSMemory(); return nil }
 }
 
-// Read is the outcome of reading messages for the user.
-type Read struct {
-	origin
-	Do  func() tea.Cmd // what to do with them
-	Err error          // why they could not be read
-}
-
 // Source is a message to read. Opened is what was read of it before; it may be nil.
 type Source struct {
 	InboxID, ID string
@@ -132,18 +123,15 @@ type Source struct {
 }
 
 // Read reads messages with their raw form, if the service has one, and asks only for what is missing.
-// Prepare is called with them in the command; what it returns is for the owner to call.
-func (s *Session) Read(what string, prepare func(read ...*message.Message) (do func() tea.Cmd), sources ...Source) Request {
-	return s.ask(what, func(ctx context.Context) tea.Msg {
-		read := make([]*message.Message, len(sources))
-		for n, from := range sources {
-			var err error
-			if read[n], err = s.whole(ctx, from); err != nil {
-				return Read{origin: origin{s}, Err: err}
-			}
+func (s *Session) Read(ctx context.Context, sources ...Source) ([]*message.Message, error) {
+	all := make([]*message.Message, len(sources))
+	for n, from := range sources {
+		var err error
+		if all[n], err = s.whole(ctx, from); err != nil {
+			return nil, err
 		}
-		return Read{origin: origin{s}, Do: prepare(read...)}
-	})
+	}
+	return all, nil
 }
 
 // whole is a message with its raw form, if the service has one.
@@ -158,21 +146,19 @@ func (s *Session) whole(ctx context.Context, from Source) (*message.Message, err
 }
 
 // SaveMessage saves the raw message to dir, or its text and HTML without one.
-func (s *Session) SaveMessage(from Source, dir string) Request {
-	return s.ask("saving the message", func(ctx context.Context) tea.Msg {
-		m, err := s.whole(ctx, from)
-		if err != nil {
-			return host.Done{Err: err}
-		}
-		files, err := m.Save(dir)
-		switch {
-		case err != nil:
-			return host.Done{Err: err}
-		case len(files) == 0:
-			return host.Done{Err: errors.New("this message has nothing to save")}
-		}
-		return savedFile(files[len(files)-1])
-	})
+func (s *Session) SaveMessage(ctx context.Context, from Source, dir string) (host.Done, error) {
+	m, err := s.whole(ctx, from)
+	if err != nil {
+		return host.Done{}, err
+	}
+	files, err := m.Save(dir)
+	switch {
+	case err != nil:
+		return host.Done{}, err
+	case len(files) == 0:
+		return host.Done{}, errors.New("this message has nothing to save")
+	}
+	return savedFile(files[len(files)-1]), nil
 }
 
 // NeedRelay is why the service sends no message on, "" if it does.
@@ -194,80 +180,46 @@ func savedFile(file message.Saved) host.Done {
 	return host.Done{Text: "saved " + host.ShortPath(file.Path), EndMatters: true}
 }
 
-// sendOnTimeout bounds sending a message on, which the service does within 90 seconds.
-const sendOnTimeout = 100 * time.Second
+// SendOnTimeout bounds sending a message on, which the service does within 90 seconds.
+const SendOnTimeout = 100 * time.Second
 
-// SendOn sends a message on to an address by the relay of the service.
-func (s *Session) SendOn(inboxID, id, to string) Request {
-	shown := render.Clean(to)
-	return Request{What: "sending it to " + shown, Start: func() tea.Cmd {
-		return s.request(sendOnTimeout, func(ctx context.Context) tea.Msg {
-			err := s.Client.Release(ctx, inboxID, id, []string{to})
-			return host.Done{Text: "sent to " + shown, EndMatters: true, Err: err}
-		})
-	}}
-}
+// SaveTimeout bounds saving each attachment.
+const SaveTimeout = requestTimeout
 
 // SaveAttachments saves attachments of a message, by index.
-func (s *Session) SaveAttachments(m *message.Message, files []int, dir string) Request {
-	return Request{What: "saving " + english.Plural(len(files), "attachment", ""), Start: func() tea.Cmd {
-		return s.request(time.Duration(len(files))*requestTimeout, func(ctx context.Context) tea.Msg {
-			var file message.Saved
-			before := 0
-			for _, i := range files {
-				content, err := m.AttachmentContent(ctx, s.Client, i)
-				if err == nil {
-					file, err = m.SaveAttachment(dir, i, content)
-				}
-				if err != nil {
-					return host.Done{Err: err}
-				}
-				if file.Before {
-					before++
-				}
-			}
-			if len(files) == 1 {
-				return savedFile(file)
-			}
-			text := "saved " + english.Plural(len(files)-before, "file", "") + " in " + host.ShortPath(dir)
-			if before > 0 {
-				text += fmt.Sprintf(", %d already there", before)
-			}
-			return host.Done{Text: text}
-		})
-	}}
-}
-
-// ReadAttachment fetches an attachment. Prepare is called with its content in the command; what it returns is for the
-// owner to call.
-func (s *Session) ReadAttachment(m *message.Message, file int, prepare func(content []byte) (do func() tea.Cmd, err error)) Request {
-	return s.ask("reading the attachment", func(ctx context.Context) tea.Msg {
-		out := Read{origin: origin{s}}
-		content, err := m.AttachmentContent(ctx, s.Client, file)
-		if out.Err = err; err == nil {
-			out.Do, out.Err = prepare(content)
-		}
-		return out
-	})
-}
-
-// OpenCopy opens a safe copy of a message in the browser. Opened is what was read of it, nil for nothing.
-func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *host.Copies, open func(path string) tea.Cmd) Request {
-	inboxID, summary := m.InboxID, m.Summary
-	return s.ask("opening a safe copy", func(ctx context.Context) tea.Msg {
-		m, err := opened, error(nil)
-		if m == nil {
-			m, err = s.fetch(ctx, s.Client, inboxID, summary)
+func (s *Session) SaveAttachments(ctx context.Context, m *message.Message, files []int, dir string) (host.Done, error) {
+	var file message.Saved
+	before := 0
+	for _, i := range files {
+		content, err := m.AttachmentContent(ctx, s.Client, i)
+		if err == nil {
+			file, err = m.SaveAttachment(dir, i, content)
 		}
 		if err != nil {
-			return host.Done{Err: err}
+			return host.Done{}, err
 		}
-		path, err := copies.Write(browser.SafeCopy(ctx, s.Client, m))
-		if err != nil {
-			return host.Done{Err: err}
+		if file.Before {
+			before++
 		}
-		return open(path)()
-	})
+	}
+	if len(files) == 1 {
+		return savedFile(file), nil
+	}
+	text := "saved " + english.Plural(len(files)-before, "file", "") + " in " + host.ShortPath(dir)
+	if before > 0 {
+		text += fmt.Sprintf(", %d already there", before)
+	}
+	return host.Done{Text: text}, nil
+}
+
+// WriteCopy writes a safe copy of a message for the browser. Opened is what was read of it, nil for nothing.
+func (s *Session) WriteCopy(ctx context.Context, m store.Message, opened *message.Message, copies *host.Copies) (path string, err error) {
+	if opened == nil {
+		if opened, err = s.fetch(ctx, s.Client, m.InboxID, m.Summary); err != nil {
+			return "", err
+		}
+	}
+	return copies.Write(browser.SafeCopy(ctx, s.Client, opened))
 }
 
 // textsTime is how long bodies are read before those read so far are handed over.
@@ -280,14 +232,8 @@ type Text struct {
 	Findings *store.Findings // nil then too
 }
 
-// TextsRead are bodies read for a search: not all of those asked for.
-type TextsRead struct {
-	origin
-	Texts []Text
-}
-
 // ReadTexts reads the bodies of messages for a search one after the other, or takes them from the cache.
-func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.Cmd {
+func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache, apply func([]Text) tea.Cmd) tea.Cmd {
 	if len(messages) == 0 {
 		return nil
 	}
@@ -295,8 +241,7 @@ func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.
 	for n, m := range messages {
 		rows[n], bodies[n] = *m, opened.Get(m.Key)
 	}
-	return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
-		out := TextsRead{origin: origin{s}}
+	return background(s, requestTimeout, func(ctx context.Context) (read []Text) {
 		began := time.Now()
 		for n, m := range bodies {
 			key, err := rows[n].Key, error(nil)
@@ -306,18 +251,18 @@ func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.
 			}
 			switch {
 			case errors.Is(err, api.ErrRateLimited) || ctx.Err() != nil:
-				return out
+				return read
 			case err != nil:
-				out.Texts = append(out.Texts, Text{Key: key})
+				read = append(read, Text{Key: key})
 			default:
-				out.Texts = append(out.Texts, Text{key, store.TextOf(m.Mail()), store.Find(m)})
+				read = append(read, Text{key, store.TextOf(m.Mail()), store.Find(m)})
 			}
 			if time.Since(began) > textsTime {
 				break
 			}
 		}
-		return out
-	})
+		return read
+	}, apply)
 }
 
 // giveWay waits until a request in the background may be made. While the budget is tight, it leaves the watcher half

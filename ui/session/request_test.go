@@ -1,9 +1,9 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +17,6 @@ import (
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/api/watch"
-	"mayfly/internal/message"
 	"mayfly/internal/registry"
 	"mayfly/render"
 	"mayfly/render/check"
@@ -38,8 +37,20 @@ func ask(t *testing.T, o apitest.Options, do func(s *Session, server *apitest.Se
 	})
 }
 
-// do carries a request out.
-func do(r Request) tea.Msg { return r.Start()() }
+// do carries a request out, and shows what it brought.
+func do(r *Request) error {
+	answer := r.Start()().(Answer)
+	if answer.Apply != nil {
+		answer.Apply()
+	}
+	return answer.Err
+}
+
+// take runs a command, and returns what it brings to apply.
+func take[T any](command func(apply func(T) tea.Cmd) tea.Cmd) (got T) {
+	command(func(x T) tea.Cmd { got = x; return nil })().(Answer).Apply()
+	return got
+}
 
 // known are the names of the inboxes in the registry.
 func (s *Session) known(t *testing.T) string {
@@ -58,52 +69,51 @@ func (s *Session) known(t *testing.T) string {
 
 func TestInboxesAreRemembered(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
-		made := do(s.Create(api.CreateInbox{Username: "ada", TTL: 600}, true)).(Created)
-		if made.Err != nil || !made.Copy || made.Session() != s || s.known(t) != "ada" {
-			t.Errorf("made %+v, known are %s", made, s.known(t))
+		made, err := s.Create(s.ctx, api.CreateInbox{Username: "ada", TTL: 600})
+		if err != nil || s.known(t) != "ada" {
+			t.Errorf("made %+v, %v, known are %s", made, err, s.known(t))
 		}
 		other, err := server.Create("bob", time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := do(s.Adopt(other.ID)).(Created); got.Err != nil || got.Inbox.Email != other.Email {
-			t.Errorf("adopted %+v", got)
+		if got, err := s.Adopt(s.ctx, other.ID); err != nil || got.Email != other.Email {
+			t.Errorf("adopted %+v, %v", got, err)
 		}
-		if got := do(s.Adopt("none")).(Created); !errors.Is(got.Err, api.ErrNotFound) {
-			t.Errorf("adopted %+v", got)
+		if got, err := s.Adopt(s.ctx, "none"); !errors.Is(err, api.ErrNotFound) {
+			t.Errorf("adopted %+v, %v", got, err)
 		}
 		s.Label(&store.Inbox{ID: other.ID, Email: other.Email, Label: "signup"})()
 		if got := s.known(t); got != "ada, bob signup" {
 			t.Errorf("known are %s", got)
 		}
-		s.Forget(made.Inbox.ID)()
+		s.Forget(made.ID)()
 		if got := s.known(t); got != "bob signup" {
 			t.Errorf("known are %s", got)
+		}
+		gone, err := s.DeleteInbox(s.ctx, other.ID)
+		again, failed := s.DeleteInbox(s.ctx, other.ID)
+		if gone || err != nil || !again || failed != nil || s.known(t) != "" {
+			t.Errorf("deleted twice: %v, %v, %v, %v, known are %q", gone, err, again, failed, s.known(t))
 		}
 	})
 }
 
-func TestDeletingOneAfterTheOther(t *testing.T) {
-	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
-		var ids []string
-		for _, name := range []string{"gone", "refused", "ada"} {
-			ids = append(ids, do(s.Create(api.CreateInbox{Username: name}, false)).(Created).Inbox.ID)
+func TestARequestIsOneOfItsOwn(t *testing.T) {
+	ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, _ string) {
+		var said []string
+		get := func(n int) *Request {
+			return Ask(s, "asking", "", func(context.Context) (int, error) {
+				if n == 2 {
+					return 0, api.ErrForbidden
+				}
+				return n, nil
+			}, func(n int) tea.Cmd { said = append(said, fmt.Sprint(n)); return nil })
 		}
-		server.Delete(ids[0])
-		server.FailIf(apitest.Forbidden, -1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ids[1]) })
-		var steps []string
-		for d := s.Delete(ids, "3 inboxes"); ; {
-			m := do(d).(Deleted)
-			steps = append(steps, fmt.Sprintf("%d left, %d failed, gone %v, %v", len(m.Rest), m.Failed, m.Gone, m.Err != nil))
-			if len(m.Rest) == 0 {
-				break
-			}
-			if d = m.Next(); d.What != "deleting 3 inboxes" || d.Done != len(steps) || d.Total != 3 {
-				t.Errorf("the next is %+v", d)
-			}
-		}
-		if got := strings.Join(steps, "; "); got != "2 left, 0 failed, gone true, false; 1 left, 1 failed, gone false, true; 0 left, 1 failed, gone false, false" || s.known(t) != "refused" {
-			t.Errorf("deleting went %s; known are %s", got, s.known(t))
+		one, two := get(1), get(2)
+		answer := two.Start()().(Answer)
+		if err := do(one); err != nil || answer.Request != two || answer.Request == one || answer.Err != api.ErrForbidden || answer.Apply != nil || !slices.Equal(said, []string{"1"}) {
+			t.Errorf("%v, %+v, said %q", err, answer, said)
 		}
 	})
 }
@@ -119,49 +129,23 @@ func TestMessagesLessAndMoreTime(t *testing.T) {
 				}
 				return len(list.Messages)
 			}
-			deleted := do(s.DeleteMessages(rows[:1], "“a”")).(Deleted)
-			box := &store.Inbox{ID: rows[1].InboxID, Keys: []string{rows[1].Key}}
-			emptied := do(s.Empty(box)).(Deleted)
-			for n, d := range []Deleted{deleted, emptied} {
-				lacks := errors.Is(d.Err, api.ErrUnsupported)
-				if d.ID != rows[n].InboxID || !slices.Equal(d.Keys, []string{rows[n].Key}) || lacks == extensions || lacks != (left(rows[n]) == 1) {
-					t.Errorf("extensions %v: %d left after %+v", extensions, left(rows[n]), d)
+			_, deleting := s.DeleteMessage(s.ctx, rows[0].InboxID, rows[0].ID)
+			_, emptying := s.EmptyInbox(s.ctx, rows[1].InboxID)
+			for n, err := range []error{deleting, emptying} {
+				lacks := errors.Is(err, api.ErrUnsupported)
+				if lacks == extensions || lacks != (left(rows[n]) == 1) {
+					t.Errorf("extensions %v: %d left after %v", extensions, left(rows[n]), err)
 				}
 			}
-			if got := do(s.DeleteMessages(rows, "2 messages")).(Deleted); (len(got.Rest) == 1) != extensions || got.Gone != extensions || s.Client.CannotDeleteMessages() == extensions {
-				t.Errorf("extensions %v: once more %+v", extensions, got)
+			if gone, _ := s.DeleteMessage(s.ctx, rows[0].InboxID, rows[0].ID); gone != extensions || s.Client.CannotDeleteMessages() == extensions {
+				t.Errorf("extensions %v: once more, gone %v", extensions, gone)
 			}
-			got := do(s.Extend(box.ID, 48*time.Hour)).(Extended)
-			if known, _ := s.Registry.List(); got.Inbox.ID != box.ID || (got.Err == nil) != extensions ||
-				extensions && (len(known) != 1 || time.Until(known[0].ExpiresAt) != 48*time.Hour || !got.Inbox.ExpiresAt.Equal(known[0].ExpiresAt)) {
+			got, err := s.Extend(s.ctx, rows[1].InboxID, 48*time.Hour)
+			if known, _ := s.Registry.List(); (err == nil) != extensions ||
+				extensions && (len(known) != 1 || time.Until(known[0].ExpiresAt) != 48*time.Hour || !got.ExpiresAt.Equal(known[0].ExpiresAt)) {
 				t.Errorf("extensions %v: %+v, known are %+v", extensions, got, known)
 			}
 		})
-	}
-}
-
-func TestWhatIsSaidOfADeletion(t *testing.T) {
-	for _, c := range []struct {
-		d    Deleted
-		want string
-	}{
-		{Deleted{kind: ofInboxes, Total: 1, What: "ada@b.example"}, "deleted ada@b.example"},
-		{Deleted{kind: ofInboxes, Total: 1, What: "ada@b.example", Gone: true}, "ada@b.example is off the list: it was already gone"},
-		{Deleted{kind: ofInboxes, Total: 1, What: "ada@b.example", Failed: 1, Err: api.ErrForbidden}, "! " + api.ErrForbidden.Error()},
-		{Deleted{kind: ofInboxes, Total: 3, What: "3 inboxes", Gone: true}, "deleted 3 inboxes"},
-		{Deleted{kind: ofInboxes, Total: 3, What: "3 inboxes", Failed: 2}, "! 2 of 3 inboxes could not be deleted: D tries again"},
-		{Deleted{kind: ofMessages, Total: 3, What: "3 messages", Failed: 2}, "! 2 of 3 messages could not be deleted: D tries again"},
-		{Deleted{kind: ofMessages, Total: 1, What: "“Hello”", Gone: true, Keys: []string{"a"}}, "deleted “Hello”"},
-		{Deleted{kind: ofMessages, Total: 3, What: "3 messages", Err: api.ErrUnsupported}, "! this service cannot delete single messages"},
-		{Deleted{kind: ofContents, Total: 1, What: "ada@b.example", Keys: []string{}}, "emptied ada@b.example"},
-	} {
-		got := c.d.Outcome("D")
-		if got.Err != nil {
-			got.Text = "! " + got.Err.Error()
-		}
-		if got.Text != c.want {
-			t.Errorf("%q, want %q", got.Text, c.want)
-		}
 	}
 }
 
@@ -197,7 +181,9 @@ func TestOpeningTakesOneRequest(t *testing.T) {
 			m := deliver(t, server, code)
 			m.Summary.Size = c.size
 			prepared := false
-			got := s.Open(m, 7, func(*render.Mail) { prepared = true })().(Opened)
+			got := take(func(apply func(Opened) tea.Cmd) tea.Cmd {
+				return s.Open(m, 7, func(*render.Mail) { prepared = true }, apply)
+			})
 			requests := server.Requests()
 			if got.Err != nil || got.Generation != 7 || got.Key != "key" || !prepared || got.Message.Subject != code.Subject || (got.Message.Raw != nil) != c.hasRaw || !got.Message.Rules.Local {
 				t.Errorf("%s: opened %+v", c.name, got)
@@ -208,11 +194,13 @@ func TestOpeningTakesOneRequest(t *testing.T) {
 			if got.Findings.Code != "482913" {
 				t.Errorf("%s: found %+v", c.name, got.Findings)
 			}
-			if got := s.Prefetch(m)().(Opened); got.Err != nil || got.Generation != 0 {
+			if got := take(func(apply func(Opened) tea.Cmd) tea.Cmd { return s.Prefetch(m, apply) }); got.Err != nil || got.Generation != 0 {
 				t.Errorf("%s: prefetched %+v", c.name, got)
 			}
 			server.Fail(apitest.Forbidden, -1)
-			if got := s.Open(m, 8, func(*render.Mail) { t.Error("nothing came, and it is laid out") })().(Opened); !errors.Is(got.Err, api.ErrForbidden) || got.Message != nil || got.Findings != nil {
+			if got := take(func(apply func(Opened) tea.Cmd) tea.Cmd {
+				return s.Open(m, 8, func(*render.Mail) { t.Error("nothing came, and it is laid out") }, apply)
+			}); !errors.Is(got.Err, api.ErrForbidden) || got.Message != nil || got.Findings != nil {
 				t.Errorf("%s: refused, it is %+v", c.name, got)
 			}
 		})
@@ -227,7 +215,7 @@ func TestAPrefetchWaitsForRoomInTheBudget(t *testing.T) {
 				break
 			}
 		}
-		if got := s.Prefetch(m)().(Opened); got.Err != nil || got.Findings.Code != "482913" {
+		if got := take(func(apply func(Opened) tea.Cmd) tea.Cmd { return s.Prefetch(m, apply) }); got.Err != nil || got.Findings.Code != "482913" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -236,8 +224,10 @@ func TestAPrefetchWaitsForRoomInTheBudget(t *testing.T) {
 func TestTheRawFormIsAdded(t *testing.T) {
 	for _, extensions := range []bool{true, false} {
 		ask(t, apitest.Options{Extensions: extensions}, func(s *Session, server *apitest.Server, _ string) {
-			opened := s.Open(deliver(t, server, apitest.Mail{Subject: "One", Text: "Text"}), 1, func(*render.Mail) {})().(Opened)
-			got := s.FetchRaw("key", opened.Message)().(RawFetched)
+			opened := take(func(apply func(Opened) tea.Cmd) tea.Cmd {
+				return s.Open(deliver(t, server, apitest.Mail{Subject: "One", Text: "Text"}), 1, func(*render.Mail) {}, apply)
+			})
+			got := take(func(apply func(RawFetched) tea.Cmd) tea.Cmd { return s.FetchRaw("key", opened.Message, apply) })
 			if extensions && (got.Err != nil || got.Message.Raw == nil) || !extensions && !errors.Is(got.Err, api.ErrUnsupported) {
 				t.Errorf("with extensions %v: %+v", extensions, got)
 			}
@@ -254,15 +244,15 @@ func TestFilesOfAMessage(t *testing.T) {
 		m := deliver(t, server, apitest.Mail{Subject: "Files", Text: "Hello Bob", Attachments: []api.Attachment{
 			{Filename: "../evil.sh", ContentType: "text/plain", Content: []byte("echo")}, {Filename: "b.pdf", ContentType: "application/pdf", Content: []byte("%PDF")},
 		}})
-		if got := do(s.SaveMessage(Source{m.InboxID, m.ID, nil}, dir)).(host.Done); got.Err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
+		if got, err := s.SaveMessage(s.ctx, Source{m.InboxID, m.ID, nil}, dir); err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
 			t.Errorf("saved %+v", got)
 		}
-		opened := s.Open(m, 1, func(*render.Mail) {})().(Opened)
+		opened := take(func(apply func(Opened) tea.Cmd) tea.Cmd { return s.Open(m, 1, func(*render.Mail) {}, apply) })
 		for _, c := range []struct {
 			files []int
 			says  string
 		}{{[]int{1}, "saved "}, {[]int{1}, "already there: "}, {[]int{0, 1}, "saved 1 file in "}, {[]int{0, 1}, "saved 0 files in "}} {
-			if got := do(s.SaveAttachments(opened.Message, c.files, dir)).(host.Done); got.Err != nil || !strings.HasPrefix(got.Text, c.says) {
+			if got, err := s.SaveAttachments(s.ctx, opened.Message, c.files, dir); err != nil || !strings.HasPrefix(got.Text, c.says) {
 				t.Errorf("%v: said %+v, want %q", c.files, got, c.says)
 			}
 		}
@@ -271,28 +261,18 @@ func TestFilesOfAMessage(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, found, err)
 			}
 		}
-		if got := do(s.SaveMessage(Source{m.InboxID, m.ID, nil}, filepath.Join(dir, "b.pdf"))).(host.Done); got.Err == nil {
+		if _, err := s.SaveMessage(s.ctx, Source{m.InboxID, m.ID, nil}, filepath.Join(dir, "b.pdf")); err == nil {
 			t.Error("a message is saved in a file")
 		}
-		var subjects []string
-		prepare := func(read ...*message.Message) func() tea.Cmd {
-			for _, m := range read {
-				subjects = append(subjects, m.Subject)
-			}
-			return func() tea.Cmd { return nil }
+		read, err := s.Read(s.ctx, Source{older.InboxID, older.ID, nil}, Source{m.InboxID, m.ID, opened.Message})
+		if err != nil || len(read) != 2 || read[0].Subject != "Older" || read[1].Subject != "Files" {
+			t.Errorf("read %+v, %v", read, err)
 		}
-		read := do(s.Read("reading", prepare, Source{older.InboxID, older.ID, nil}, Source{m.InboxID, m.ID, opened.Message})).(Read)
-		if read.Err != nil || read.Do == nil || !slices.Equal(subjects, []string{"Older", "Files"}) {
-			t.Errorf("read %q: %+v", subjects, read)
-		}
-		copies, page := &host.Copies{}, ""
-		got := do(s.OpenCopy(m, nil, copies, func(path string) tea.Cmd {
-			text, err := os.ReadFile(path)
-			page = string(text)
-			return func() tea.Msg { return host.Done{Err: err} }
-		})).(host.Done)
-		if got.Err != nil || !strings.Contains(page, "Hello Bob") || !strings.Contains(page, "default-src 'none'") {
-			t.Errorf("a copy: %+v, %q", got, page)
+		copies := &host.Copies{}
+		path, err := s.WriteCopy(s.ctx, *m, nil, copies)
+		page, _ := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(page), "Hello Bob") || !strings.Contains(string(page), "default-src 'none'") {
+			t.Errorf("a copy: %v, %q", err, page)
 		}
 		if err := copies.Remove(); err != nil {
 			t.Error(err)
@@ -320,8 +300,15 @@ func TestARefreshIsAnsweredByItsOutcome(t *testing.T) {
 		{"", watch.Event{Kind: watch.Inboxes}, "refreshed just now"},
 	} {
 		ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, _ string) {
-			cmd, told := s.Refresh(c.inboxID).Start(), make(chan host.Done, 1)
-			go func() { told <- cmd().(host.Done) }()
+			told := make(chan host.Done, 1)
+			cmd := s.Refresh(c.inboxID, func(d host.Done) tea.Cmd { told <- d; return nil }).Start()
+			go func() {
+				if answer := cmd().(Answer); answer.Err != nil {
+					told <- host.Done{Err: answer.Err}
+				} else {
+					answer.Apply()
+				}
+			}()
 			s.refreshed(c.event)
 			synctest.Wait()
 			answer := "none"
@@ -343,9 +330,9 @@ func TestARequestIsBoundedInTime(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
 		server.Fail(apitest.Silent, -1)
 		began := time.Now()
-		got := do(s.Adopt("inbox")).(Created)
-		if d := time.Since(began); d != requestTimeout || Explain(got.Err) != "The service did not answer in time" {
-			t.Errorf("after %v: %v", d, got.Err)
+		err := do(Ask(s, "adding an inbox", "", func(ctx context.Context) (api.Inbox, error) { return s.Adopt(ctx, "inbox") }, nil))
+		if d := time.Since(began); d != requestTimeout || Explain(err) != "The service did not answer in time" {
+			t.Errorf("after %v: %v", d, err)
 		}
 	})
 }

@@ -24,6 +24,7 @@ import (
 const (
 	closeTimeout      = 5 * time.Second
 	requestTimeout    = 30 * time.Second
+	forever           = 1 << 62
 	heartbeatInterval = 4 * time.Second // between heartbeats
 	heartbeatTimeout  = 2 * time.Second
 )
@@ -195,20 +196,23 @@ type refresh struct {
 
 // Refresh fetches the list of an inbox now, even if it is paused, or all lists if id is empty. It is
 // answered by what the watcher then tells of that inbox, or of the first one.
-func (s *Session) Refresh(id string) Request {
-	return Request{What: "refreshing", Start: func() tea.Cmd {
-		answer := make(chan error, 1)
+func (s *Session) Refresh(id string, apply func(host.Done) tea.Cmd) *Request {
+	answer := make(chan error, 1)
+	r := Ask(s, "refreshing", "", func(ctx context.Context) (host.Done, error) {
+		select {
+		case err := <-answer:
+			return host.Done{Text: "refreshed just now"}, err
+		case <-ctx.Done():
+			return host.Done{}, ctx.Err()
+		}
+	}, apply)
+	start := r.Start
+	r.Start = func() tea.Cmd {
 		s.refresh = refresh{id, answer}
 		s.Watcher.Refresh(id)
-		return s.request(requestTimeout, func(ctx context.Context) tea.Msg {
-			select {
-			case err := <-answer:
-				return host.Done{Text: "refreshed just now", Err: err}
-			case <-ctx.Done():
-				return host.Done{Err: ctx.Err()}
-			}
-		})
-	}}
+		return start()
+	}
+	return r
 }
 
 // refreshed answers the refresh that is awaited if e is its outcome: a list, or why there is none.
@@ -223,20 +227,6 @@ func (s *Session) refreshed(e watch.Event) {
 	if r.answer != nil && (r.inboxID == "" || r.inboxID == e.InboxID || whole) {
 		r.answer <- e.Err
 		s.refresh = refresh{}
-	}
-}
-
-// ask is a request in one step, which may take requestTimeout.
-func (s *Session) ask(what string, do func(ctx context.Context) tea.Msg) Request {
-	return Request{What: what, Start: func() tea.Cmd { return s.request(requestTimeout, do) }}
-}
-
-// request runs do in a command, for at most limit.
-func (s *Session) request(limit time.Duration, do func(ctx context.Context) tea.Msg) tea.Cmd {
-	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(s.ctx, limit)
-		defer cancel()
-		return do(ctx)
 	}
 }
 
@@ -367,3 +357,6 @@ func (c *Connection) Flag() string {
 		return " --base-url " + render.Clean(p.BaseURL)
 	}
 }
+
+// AskedTarget is what was asked for last, to ask again.
+func (c *Connection) AskedTarget() Target { return c.asked }

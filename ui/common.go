@@ -1,0 +1,140 @@
+package ui
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/internal/term"
+	"mayfly/ui/host"
+	"mayfly/ui/session"
+	"mayfly/ui/theme"
+)
+
+// common is what every subject has: the screen, the dialogs over it, the bottom line, the connection and the machine.
+type common struct {
+	ctx        context.Context
+	log        *slog.Logger
+	host       *host.Host
+	settings   *settings
+	connection *session.Connection
+	terminal   term.Capabilities
+	table      table // the actions of all subjects
+	now        time.Time
+
+	screen
+	dialogStack
+	footer footer
+}
+
+// busy reports whether a dialog is open or a line is being typed. What arrives from outside then
+// leaves the focus alone, so that no letter meant for them becomes a command.
+func (c *common) busy() bool { return len(c.dialogs) > 0 || c.pane().Typing() }
+
+// note shows text in the bottom line, unless it is empty.
+func (c *common) note(text string) {
+	if text != "" {
+		c.footer.say(func() string { return text }, c.now)
+	}
+}
+
+// noteEither notes that something is on now, or off.
+func (c *common) noteEither(is bool, on, off string) {
+	if is {
+		c.note(on)
+	} else {
+		c.note(off)
+	}
+}
+
+// report shows the outcome of work in the bottom line, if there is one.
+func (c *common) report(d host.Done) tea.Cmd {
+	if d == (host.Done{}) {
+		return nil
+	}
+	if d.Err != nil {
+		c.log.Warn("failed", "error", d.Err)
+	}
+	c.footer.done(d, c.now)
+	return nil
+}
+
+// goneOn is said instead of showing what was asked for before the user began to type or opened a dialog.
+const goneOn = "Not shown, since you have gone on: try again"
+
+// unlessBusy does what was asked for, unless the user has gone on to something else.
+func (c *common) unlessBusy(do func() tea.Cmd) tea.Cmd {
+	if c.busy() {
+		c.note(goneOn)
+		return nil
+	}
+	return do()
+}
+
+// copy copies text; what names it on the screen.
+func (c *common) copy(text, what string) tea.Cmd {
+	c.report(host.Copied(what))
+	return c.host.Copy(c.ctx, c.terminal.Env, text, what)
+}
+
+// put adds inboxes to the store and watches the new ones.
+func (c *common) put(inboxes ...api.Inbox) {
+	for _, in := range inboxes {
+		if i, isNew := c.store.Put(in, c.now); isNew {
+			i.Generation = c.session().Watcher.Add(i.ID)
+		}
+	}
+}
+
+// drop removes an inbox that was deleted here. While the user is busy, the focus stays.
+func (c *common) drop(id string) {
+	c.store.Drop(id)
+	c.updateLists()
+	if c.inboxes.Inbox() == nil && !c.busy() {
+		c.focus = theme.Inboxes
+	}
+}
+
+// What several subjects require. Each is the reason why an action is unavailable, as the screen shows it; "" if it is
+// available.
+
+func (c *common) requireService() (disabledReason string) {
+	return c.connection.NeedService(c.table.keyFor("connect"), c.table.keyFor("refresh"), c.now)
+}
+
+func (c *common) requireInbox() (disabledReason string) {
+	switch {
+	case c.session() == nil:
+		return c.requireService()
+	case c.inbox() != nil:
+		return ""
+	case len(c.store.Order) == 0:
+		return "There are no inboxes yet: " + c.table.keyFor("new-inbox") + " creates one"
+	}
+	return "Select an inbox first"
+}
+
+// requireLiveInbox requires one that is not gone.
+func (c *common) requireLiveInbox() (disabledReason string) {
+	return firstReason(c.requireInbox, func() string {
+		if c.inbox().Gone(c.now) {
+			return "This inbox is gone: " + c.table.keyFor("new-inbox") + " creates a new one"
+		}
+		return ""
+	})
+}
+
+// requireChange requires a live inbox, and a service that is not known to lack a change of it.
+func (c *common) requireChange(cannot func(*api.Client) bool, lacking string) func() (disabledReason string) {
+	return func() string {
+		return firstReason(c.requireService, func() string {
+			if cannot(c.session().Client) {
+				return lacking
+			}
+			return ""
+		}, c.requireLiveInbox)
+	}
+}

@@ -1,0 +1,59 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/compare"
+	"mayfly/ui/store"
+)
+
+// comparing shows how two messages differ (=).
+type comparing struct {
+	*common
+	reading *reading
+}
+
+func (c comparing) actions() []*action {
+	return []*action{
+		{ID: "compare", Title: "Compare with the one before, or two marked", Keys: []string{"="}, Where: anywhere,
+			DisabledReason: func() string { _, reason := c.pair(); return reason }, Run: c.compare},
+	}
+}
+
+// pair returns the messages to compare, the older first: the two that are marked, or the message
+// and the last one before it of its sender and kind; or the reason if there are none.
+func (c comparing) pair() (pair [2]*store.Message, reason string) {
+	if marked := c.messages.Marked(); len(marked) == 2 {
+		return [2]*store.Message{marked[1], marked[0]}, ""
+	}
+	m := c.message()
+	switch n := len(c.messages.Marks); {
+	case n == 1:
+		return pair, "One message is marked: mark another with " + c.table.keyFor("mark") + ", or none"
+	case n > 2:
+		return pair, fmt.Sprintf("%d messages are marked: two can be compared", n)
+	case m == nil:
+		return pair, "Select a message first"
+	}
+	before := c.store.Before(m)
+	if before == nil {
+		return pair, "No earlier message of this kind from " + m.Sender
+	}
+	return [2]*store.Message{before, m}, ""
+}
+
+func (c comparing) compare() tea.Cmd {
+	pair, _ := c.pair()
+	s, older, newer := c.session(), c.reading.source(pair[0]), c.reading.source(pair[1])
+	return ask(c.common, "comparing two messages", pair[0].Key+pair[1].Key, func(ctx context.Context) (func() tea.Cmd, error) {
+		read, err := s.Read(ctx, older, newer)
+		if err != nil {
+			return nil, err
+		}
+		d := compare.New(compare.Of(read[0], read[1]))
+		return func() tea.Cmd { return c.show(d) }, nil
+	}, c.unlessBusy)
+}

@@ -1,0 +1,245 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/internal/message"
+	"mayfly/ui/host"
+	"mayfly/ui/store"
+	"mayfly/ui/theme"
+)
+
+// copying copies: the code (c), the address (y), each new code as it arrives (C), anything else of a message (Y).
+// It also opens the confirmation link (o), which is looked for as the code is.
+type copying struct {
+	*common
+	links   links
+	reading *reading
+
+	auto    bool             // each new code is copied as it arrives
+	arrived []*store.Message // those whose code is to be copied once they are read, newest first
+	pending pendingCopy
+}
+
+// pendingCopy is what c or o asked for while a message that may have it was still being read.
+type pendingCopy struct {
+	finding *finding         // nil for nothing
+	from    []*store.Message // those that may have it, the first of them being read
+	err     error            // why that one could not be read
+}
+
+// finding is what c and o look for in messages; of returns it, "" if there is none.
+type finding struct {
+	name string
+	of   func(f *store.Findings) string
+}
+
+var (
+	code = &finding{"code", func(f *store.Findings) string { return f.Code }}
+	link = &finding{"confirmation link", func(f *store.Findings) string { return f.Link.URL }}
+)
+
+// maxSought is how many of the newest messages are looked through for a code or a link.
+const maxSought = 20
+
+func (c *copying) actions() []*action {
+	return []*action{
+		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Keys: []string{"y"}, Where: anywhere,
+			DisabledReason: c.requireLiveInbox,
+			Run:            func() tea.Cmd { return c.copyAddress(c.inbox()) }},
+		{ID: "copy-code", Title: "Copy the code", Hint: "code", Keys: []string{"c"}, Where: anywhere,
+			DisabledReason: func() string { return c.require(code, "No code was found in this message") },
+			Run:            func() tea.Cmd { return c.take(code) }},
+		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Keys: []string{"o"}, Where: anywhere,
+			DisabledReason: func() string {
+				return c.require(link, "No confirmation link was found: "+c.table.keyFor("labels")+" labels every link")
+			},
+			Run: func() tea.Cmd { return c.take(link) }},
+		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Keys: []string{"C"}, Where: anywhere, Run: c.toggleAuto},
+		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Keys: []string{"Y"}, Where: anywhere,
+			DisabledReason: c.requireMessage,
+			Run:            func() tea.Cmd { return c.reading.readMessage(c.menu) }},
+	}
+}
+
+// require is the reason when there is nothing to take; none says so of the message that the user went to.
+func (c *copying) require(f *finding, none string) (disabledReason string) {
+	n := c.messages.Len()
+	switch {
+	case len(f.seek(c.candidates())) > 0:
+		return ""
+	case c.wentTo() != nil:
+		return none
+	case n == 0:
+		return "There are no messages yet"
+	case n > maxSought:
+		return fmt.Sprintf("None of the newest %d messages has a %s", maxSought, f.name)
+	}
+	return "No message here has a " + f.name
+}
+
+// candidates are the messages to look in: the one that the user went to, or the newest of those listed.
+func (c *copying) candidates() []*store.Message {
+	if m := c.wentTo(); m != nil {
+		return []*store.Message{m}
+	}
+	keys := c.messages.IDs()
+	var from []*store.Message
+	for _, key := range keys[:min(len(keys), maxSought)] {
+		if m := c.store.Messages[key]; m != nil {
+			from = append(from, m)
+		}
+	}
+	return from
+}
+
+// seek returns the messages from the first that has a finding, or that has not been read yet.
+func (f *finding) seek(from []*store.Message) []*store.Message {
+	n := slices.IndexFunc(from, func(m *store.Message) bool { return m.Findings == nil || f.of(m.Findings) != "" })
+	if n < 0 {
+		return nil
+	}
+	return from[n:]
+}
+
+// take copies the code, or asks to open the link, of the message that the user went to, otherwise the newest
+// one. If a message that may have it is still being read, it does so when that is done.
+func (c *copying) take(f *finding) tea.Cmd {
+	c.pending = pendingCopy{finding: f, from: c.candidates()}
+	c.store.RetryPrefetches()
+	cmd, delivered := c.deliver(false)
+	if !delivered {
+		c.note("Reading the message from " + c.pending.from[0].Sender + "…")
+	}
+	return cmd
+}
+
+// deliver delivers what is pending once it has been found; false while it has not. No question opens while the
+// user is busy: the letters being typed would answer it.
+func (c *copying) deliver(busy bool) (cmd tea.Cmd, delivered bool) {
+	p := c.pending
+	if p.finding == nil {
+		return nil, false
+	}
+	from := p.finding.seek(slices.DeleteFunc(p.from, func(m *store.Message) bool {
+		return m.Findings == nil && c.store.Messages[m.Key] == nil // gone before it was read
+	}))
+	unread := len(from) > 0 && from[0].Findings == nil
+	if unread && p.err == nil {
+		c.pending.from = from
+		return nil, false
+	}
+	c.pending = pendingCopy{}
+	switch {
+	case unread:
+		c.report(host.Done{Err: fmt.Errorf("read the message from %s: %w", from[0].Sender, p.err)})
+	case len(from) == 0:
+		c.note("No " + p.finding.name + " was found")
+	case p.finding == code:
+		m := from[0]
+		return c.copy(m.Findings.Code, m.Findings.Code+c.origin(m)+c.overtaken(code, m)), true
+	case busy:
+		c.note(goneOn)
+	default:
+		m := from[0]
+		if text := c.origin(m) + c.overtaken(link, m); text != "" {
+			c.note("The link" + text)
+		}
+		return c.links.ask(m.Findings.Link), true
+	}
+	return nil, true
+}
+
+// origin says where something was found, unless that is the selected message.
+func (c *copying) origin(m *store.Message) string {
+	if m == c.message() && c.focus != theme.Inboxes {
+		return ""
+	}
+	text := " from " + m.Sender
+	if age := theme.Age(c.now.Sub(m.Received)); age != "now" {
+		text += ", " + age + " ago"
+	}
+	return text
+}
+
+// overtaken says that the inbox of a message has got a newer finding, or newer mail that may have one.
+func (c *copying) overtaken(f *finding, m *store.Message) string {
+	keys := c.store.Keys(m.InboxID)
+	for _, key := range keys[:min(len(keys), maxSought)] {
+		switch newer := c.store.Messages[key]; {
+		case key == m.Key:
+			return ""
+		case newer.Findings == nil:
+			return "; newer mail came"
+		case f.of(newer.Findings) == "" || f.of(newer.Findings) == f.of(m.Findings):
+		case f == code:
+			return "; a newer code came: " + newer.Findings.Code
+		default:
+			return "; a newer one came"
+		}
+	}
+	return ""
+}
+
+// copyAddress copies the address of an inbox. The time until mail arrives is measured from now.
+func (c *copying) copyAddress(i *store.Inbox) tea.Cmd {
+	c.session().Watcher.Touch(i.ID)
+	i.CopiedAt, c.pending = c.now, pendingCopy{}
+	return c.copy(i.Email, i.Email)
+}
+
+// menu is the menu of what can be copied from a message.
+func (c *copying) menu(m *message.Message, address string) func() tea.Cmd {
+	d := host.CopyMenu(m, address, c.copy)
+	return func() tea.Cmd { return c.show(d) }
+}
+
+func (c *copying) toggleAuto() tea.Cmd {
+	c.auto, c.arrived = !c.auto, nil
+	c.noteEither(c.auto, "Autocopy: new codes are copied at once", "No autocopy")
+	return nil
+}
+
+// onArrived notes mail whose codes are to be copied.
+func (c *copying) onArrived(mail []*store.Message) {
+	if !c.auto {
+		return
+	}
+	c.arrived = append(slices.Clone(mail), c.arrived...)
+	slices.SortStableFunc(c.arrived, func(x, y *store.Message) int { return y.Received.Compare(x.Received) })
+	c.arrived = c.arrived[:min(len(c.arrived), maxSought)]
+}
+
+// copyArrived copies the newest code found in new mail. An older one that comes later does not replace it.
+func (c *copying) copyArrived() tea.Cmd {
+	for n, m := range c.arrived {
+		if m.Findings == nil || m.Findings.Code == "" {
+			continue
+		}
+		what := "the new code " + m.Findings.Code + " from " + m.Sender
+		if c.inboxes.Selected() != m.InboxID {
+			what += " for " + c.nameOf(m)
+		}
+		c.arrived = c.arrived[:n]
+		return c.copy(m.Findings.Code, what)
+	}
+	return nil
+}
+
+// onRead hears that a message was read, or why it could not be.
+func (c *copying) onRead(key string, err error) {
+	if len(c.pending.from) > 0 && c.pending.from[0].Key == key {
+		c.pending.err = err
+	}
+}
+
+// toRead are the messages that it waits for: what c or o asked for, and those that have arrived.
+func (c *copying) toRead() (pending, arrived []*store.Message) {
+	return c.pending.from[:min(1, len(c.pending.from))], c.arrived
+}
+
+// forget forgets what it waits for: it belongs to another service.
+func (c *copying) forget() { c.pending, c.arrived = pendingCopy{}, nil }

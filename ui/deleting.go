@@ -1,0 +1,227 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/ui/dialog"
+	"mayfly/ui/host"
+	"mayfly/ui/session"
+	"mayfly/ui/theme"
+)
+
+// deleting deletes inboxes (d), messages (D), or all messages of an inbox (D in the list of inboxes), after a question.
+type deleting struct{ *common }
+
+func (d deleting) actions() []*action {
+	return []*action{
+		{ID: "delete-inbox", Title: "Delete the inbox, or those that are marked", Hint: "delete inbox", Keys: []string{"d"}, Where: anywhere,
+			DisabledReason: d.requireInboxes, Run: d.askInboxes},
+		{ID: "delete-message", Title: "Delete the message, or those that are marked", Keys: []string{"D"}, Where: inMessages | inReader,
+			DisabledReason: d.requireMessages, Run: d.askMessages},
+		{ID: "empty-inbox", Title: "Delete all messages of the inbox", Keys: []string{"D"}, Where: inInboxes,
+			DisabledReason: d.requireContents, Run: d.askContents},
+	}
+}
+
+func (d deleting) requireInboxes() (disabledReason string) {
+	if len(d.inboxes.Marks) > 0 {
+		return ""
+	}
+	return d.requireInbox()
+}
+
+func (d deleting) requireMessages() (disabledReason string) {
+	return firstReason(d.requireMessage, d.requireChange((*api.Client).CannotDeleteMessages, "This service cannot delete single messages"))
+}
+
+func (d deleting) requireContents() (disabledReason string) {
+	return firstReason(d.requireChange((*api.Client).CannotEmptyInboxes, "This service cannot empty inboxes"), func() string {
+		if len(d.inbox().Keys) == 0 {
+			return "There are no messages in this inbox"
+		}
+		return ""
+	})
+}
+
+// deletion deletes one or several, one after the other. It belongs to the session in which it was asked for.
+type deletion struct {
+	session *session.Session
+	retry   string // ID of the action that does it again
+	words   words
+	what    string // the address or the subject, or how many
+	steps   []step // that are left
+	total   int
+	failed  int
+}
+
+// words are what deletions are called.
+type words struct{ doing, done, failed, lacking string }
+
+var (
+	wholeInboxes   = words{doing: "deleting", done: "deleted", failed: "inboxes could not be deleted"}
+	singleMessages = words{"deleting", "deleted", "messages could not be deleted", "this service cannot delete single messages"}
+	allMessages    = words{doing: "emptying", done: "emptied", lacking: "this service cannot empty inboxes"}
+)
+
+// step deletes an inbox, or messages of it.
+type step struct {
+	inboxID string
+	keys    []string // of its messages that go, while it stays; nil if the inbox itself goes
+	do      func(context.Context) (gone bool, err error)
+}
+
+// deleted is the outcome of a step.
+type deleted struct {
+	gone bool // the service did not have it any more
+	err  error
+}
+
+func (d deleting) askInboxes() tea.Cmd {
+	in, s := d.markedInboxes(), d.session()
+	x := deletion{session: s, retry: "delete-inbox", words: wholeInboxes, what: in[0].Email}
+	messages, addresses := 0, make([]string, 0, len(in))
+	for _, i := range in {
+		id := i.ID
+		messages, addresses = messages+len(i.Keys), append(addresses, i.Email)
+		x.steps = append(x.steps, step{inboxID: id, do: func(ctx context.Context) (bool, error) { return s.DeleteInbox(ctx, id) }})
+	}
+	title, text := "Delete this inbox?", []string{x.what, messagesGo(messages) + " with it. " + forGood}
+	switch {
+	case len(in) > 1:
+		x.what = fmt.Sprintf("%d inboxes", len(in))
+		title, text = "Delete "+x.what+"?", []string{messagesGo(messages) + " with them. " + forGood}
+	case in[0].Gone(d.now):
+		title, text = "Take this inbox off the list?", []string{x.what, "It is already gone."}
+	}
+	return d.ask(title, addresses, x, text...)
+}
+
+func (d deleting) askMessages() tea.Cmd {
+	in, s := d.markedMessages(), d.session()
+	x := deletion{session: s, retry: "delete-message", words: singleMessages, what: "“" + in[0].Subject + "”"}
+	title, text := "Delete this message?", x.what+" from "+in[0].Sender+". "+forGood
+	if len(in) > 1 {
+		x.what = fmt.Sprintf("%d messages", len(in))
+		title, text = "Delete "+x.what+"?", forGood
+	}
+	var subjects []string
+	for _, m := range in {
+		inboxID, id := m.InboxID, m.ID
+		subjects = append(subjects, m.Sender+": "+m.Subject)
+		x.steps = append(x.steps, step{inboxID, []string{m.Key}, func(ctx context.Context) (bool, error) { return s.DeleteMessage(ctx, inboxID, id) }})
+	}
+	return d.ask(title, subjects, x, text)
+}
+
+// askContents asks before an inbox is emptied. What arrives meanwhile may stay.
+func (d deleting) askContents() tea.Cmd {
+	i, s := d.inbox(), d.session()
+	id := i.ID
+	x := deletion{session: s, retry: "delete-message", words: allMessages, what: i.Email,
+		steps: []step{{id, slices.Clone(i.Keys), func(ctx context.Context) (bool, error) { return s.EmptyInbox(ctx, id) }}}}
+	return d.ask("Delete all messages of this inbox?", nil, x, i.Email, messagesGo(len(i.Keys))+", the inbox stays. "+forGood)
+}
+
+const forGood = "This cannot be undone."
+
+// messagesGo says that n messages are deleted.
+func messagesGo(n int) string {
+	if n == 1 {
+		return "1 message goes"
+	}
+	return fmt.Sprintf("%d messages go", n)
+}
+
+// ask asks before something is deleted: one, or several that are listed below.
+func (d deleting) ask(title string, all []string, x deletion, text ...string) tea.Cmd {
+	x.total = len(x.steps)
+	q := dialog.Question{Title: title, Text: text, Keep: "keep it", Bad: true,
+		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: func() tea.Cmd { return d.confirmed(x) }}}}
+	if len(all) != 1 {
+		q.Keep = "keep them"
+	}
+	if len(all) > 1 {
+		q.Detail = func(w, most int) []string { return some(all, w, min(most, 7)) }
+	}
+	return d.show(dialog.NewQuestion(q))
+}
+
+// some returns texts in at most that many rows, the last of which says how many more there are.
+func some(texts []string, w, rows int) []string {
+	var out []string
+	for n, t := range texts {
+		if n == rows-1 && len(texts) > rows {
+			return append(out, fmt.Sprintf("and %d more", len(texts)-n))
+		}
+		out = append(out, theme.CutMiddle(t, w))
+	}
+	return out
+}
+
+// confirmed begins a deletion. What went while the question was open needs none.
+func (d deleting) confirmed(x deletion) tea.Cmd {
+	x.steps = slices.DeleteFunc(x.steps, func(s step) bool { return d.store.Inboxes[s.inboxID] == nil })
+	if x.total = len(x.steps); x.total == 0 {
+		what := x.what
+		d.footer.show(outcome{Done: host.Done{EndMatters: true}, note: func() string { return what + " is no longer on the list" }}, d.now)
+		return nil
+	}
+	return d.begin(d.next(x))
+}
+
+// next is the request that takes the next step.
+func (d deleting) next(x deletion) *session.Request {
+	s := x.steps[0]
+	r := session.Ask(x.session, x.words.doing+" "+x.what, s.inboxID+strings.Join(s.keys, ""), func(ctx context.Context) (deleted, error) {
+		gone, err := s.do(ctx)
+		return deleted{gone, err}, nil
+	}, func(got deleted) tea.Cmd { return d.took(x, got) })
+	if x.total > 1 {
+		r.Done, r.Total = x.total-len(x.steps), x.total
+	}
+	return r
+}
+
+// took shows the outcome of a step, and takes the next one.
+func (d deleting) took(x deletion, got deleted) tea.Cmd {
+	s := x.steps[0]
+	x.steps = x.steps[1:]
+	switch {
+	case errors.Is(got.err, api.ErrUnsupported):
+		x.steps = nil // nor are the others
+	case got.err != nil:
+		x.failed++
+	case s.keys == nil:
+		x.session.Watcher.Remove(s.inboxID)
+		d.drop(s.inboxID)
+	default:
+		d.store.DropMessages(s.keys...)
+		d.updateLists()
+	}
+	if len(x.steps) > 0 {
+		return d.begin(d.next(x))
+	}
+	return d.report(x.outcome(got, s.keys == nil, d.table.keyFor(x.retry)))
+}
+
+// outcome says what was deleted, and sums up several. Retry is the key that retries what failed.
+func (x deletion) outcome(last deleted, inbox bool, retry string) host.Done {
+	switch {
+	case errors.Is(last.err, api.ErrUnsupported):
+		return host.Done{Err: errors.New(x.words.lacking)}
+	case x.total == 1 && last.err != nil:
+		return host.Done{Err: last.err}
+	case x.failed > 0:
+		return host.Done{Err: fmt.Errorf("%d of %d %s: %s tries again", x.failed, x.total, x.words.failed, retry)}
+	case x.total == 1 && last.gone && inbox:
+		return host.Done{Text: x.what + " is off the list: it was already gone", EndMatters: true}
+	}
+	return host.Done{Text: x.words.done + " " + x.what, EndMatters: x.total == 1}
+}

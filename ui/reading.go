@@ -1,0 +1,321 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/internal/browser"
+	"mayfly/internal/message"
+	"mayfly/render"
+	"mayfly/ui/reader"
+	"mayfly/ui/session"
+	"mayfly/ui/store"
+	"mayfly/ui/theme"
+)
+
+// reading shows the selected message: it fetches it, reads others ahead, and has the keys of the views, of the search in
+// it, and of its links.
+type reading struct {
+	*common
+	onRead func(key string, err error) // told of each message that was read, or why it could not be
+
+	painter *browser.Painter
+	restsOn string // the message that is fetched once the cursor rests on it
+	looked  string // the message that the user looked at last
+}
+
+// viewTitles are the titles of the views in the palette.
+var viewTitles = [...]string{
+	render.Rich: "View: rich", render.Text: "View: text", render.HTML: "View: HTML source",
+	render.Headers: "View: headers", render.Raw: "View: raw message", render.Checks: "View: checks",
+	render.Web: "View: as a browser paints it",
+}
+
+func (r *reading) actions() []*action {
+	table := []*action{
+		{ID: "open", Title: "Open", Hint: "open", Keys: []string{"enter"}, Where: inLists,
+			DisabledReason: func() string { return r.requireRow("open") }, Run: r.enter},
+		{ID: "search", Title: "Search the message", Hint: "search", Keys: []string{"/"}, Where: inReader, DisabledReason: r.requireOpen,
+			Run: just(func() { r.reader.StartTyping() })},
+		{ID: "next-hit", Held: true, Title: "Next match", Hint: "next", Keys: []string{"n"}, Where: inReader, DisabledReason: func() string { return r.reader.NeedHits(r.table.keyFor("search")) },
+			Run: just(func() { r.reader.Step(1) })},
+		{ID: "previous-hit", Held: true, Title: "Previous match", Hint: "previous", Keys: []string{"N"}, Where: inReader, DisabledReason: func() string { return r.reader.NeedHits(r.table.keyFor("search")) },
+			Run: just(func() { r.reader.Step(-1) })},
+		{ID: "end-search", Title: "End the search", Hint: "clear", Keys: []string{"esc"}, Where: inReader,
+			DisabledReason: func() string { return r.reader.NeedSearch() }, Run: just(func() { r.reader.Back() })},
+		{ID: "show-place", Title: "Go to the place of a check", Hint: "to its place", Keys: []string{"enter"}, Where: inReader,
+			DisabledReason: func() string { return r.reader.NeedCheck(r.table.keyFor("view-checks")) },
+			Run:            just(func() { r.note(r.reader.ShowPlace()) })},
+		{ID: "next-view", Title: "Next view", Hint: "view", Keys: []string{"v"}, Where: anywhere, DisabledReason: r.requireOpen,
+			Run: just(func() { r.reader.NextView() })},
+		{ID: "zoom", Title: "The message on the whole screen, and back", Keys: []string{"Z"}, Where: anywhere, DisabledReason: r.requireMessage,
+			Run: r.zoom},
+		{ID: "unfold", Title: "Unfold footers, quotes and checks", Keys: []string{"z"}, Where: anywhere, DisabledReason: r.requireOpen,
+			Run: just(func() { r.reader.ToggleUnfold() })},
+		{ID: "hidden", Title: "Show hidden text", Keys: []string{"x"}, Where: anywhere, DisabledReason: r.requireOpen,
+			Run: just(func() {
+				r.noteEither(r.reader.ToggleHidden(), "Hidden text is shown", "Hidden text is hidden again")
+			})},
+		{ID: "images", Title: "Show or hide images", Hint: "images", Keys: []string{"i"}, Where: anywhere,
+			DisabledReason: func() string { return r.reader.NeedImages(r.session() != nil && r.session().NoRaw) },
+			Run:            just(func() { r.noteEither(r.reader.ToggleImages(), "", "The images are hidden again") })},
+	}
+	for v, name := range reader.Views {
+		table = append(table, &action{
+			ID: "view-" + name, Title: viewTitles[v], Keys: []string{strconv.Itoa(v + 1)},
+			Where: anywhere, DisabledReason: r.requireOpen, Run: just(func() { r.reader.ShowView(render.View(v)) }),
+		})
+	}
+	painted := func() string {
+		if r.reader.View != render.Web {
+			return "Only what a browser paints has that: " + r.table.keyFor("view-web") + " shows it"
+		}
+		return ""
+	}
+	return append(table, []*action{
+		{ID: "phone", Title: "Paint it for a phone, or a desktop", Hint: "phone", First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
+			Run: just(func() { r.reader.Look.Phone = !r.reader.Look.Phone })},
+		{ID: "dark", Title: "Paint it in dark colours, or light ones", Hint: "dark", First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
+			Run: just(func() { r.reader.Look.Dark = !r.reader.Look.Dark })},
+	}...)
+}
+
+// update takes what laying out, drawing and waiting bring.
+func (r *reading) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case rested:
+		return r.onRest(msg)
+	case reader.LayoutDone:
+		return r.reader.Take(msg)
+	case reader.PaintingDone:
+		r.reader.OnPainted(msg)
+	case reader.DrawOver:
+		return r.reader.OnDraw(msg)
+	}
+	return nil
+}
+
+// showSelected lays the panes out and keeps the reader on the selected message, so that what is selected, shown
+// and acted on is one message. Without room for it, the reader keeps that message or none.
+func (r *reading) showSelected() tea.Cmd {
+	m := r.message()
+	typing := r.focus == theme.Reader && r.reader.Typing()
+	if m == nil && r.focus == theme.Reader {
+		r.focus = theme.Messages
+	}
+	r.zoomed = r.zoomed && r.focus == theme.Reader
+	r.layOut()
+	var cmd tea.Cmd
+	switch {
+	case m != nil && r.reader.Reads(m.Key):
+	case m == nil || r.layout.Panes[theme.Reader].Empty():
+		r.reader.Close()
+	default:
+		cmd = r.present(m)
+	}
+	if typing && !r.reader.Typing() { // the message has gone: the letters that follow are not commands
+		r.pane().StartTyping()
+	}
+	if m != nil {
+		r.reader.Ended = r.store.Inboxes[m.InboxID].State == store.Gone
+	}
+	return cmd
+}
+
+// showMessage goes to a message that a search found, at the first of several texts that occurs in it.
+func (r *reading) showMessage(key string, find []string) tea.Cmd {
+	m := r.store.Messages[key]
+	r.messages.Filter.Clear()
+	r.selectInbox(m.InboxID)
+	r.messages.Select(m.Key)
+	r.focus = theme.Reader
+	cmd := r.showSelected()
+	r.markRead()
+	r.reader.Find(find)
+	return cmd
+}
+
+// present shows a message in the reader: at once if it is cached, otherwise once it is fetched. One that the
+// cursor may only pass is not fetched yet.
+func (r *reading) present(m *store.Message) tea.Cmd {
+	r.reader.Open(m, r.store.Inboxes[m.InboxID].Email, r.now)
+	if opened := r.store.Opened.Get(m.Key); opened != nil {
+		r.reader.Show(opened)
+	}
+	if r.restsOn == m.Key {
+		return nil
+	}
+	return r.fetch()
+}
+
+// fetch fetches the message that the reader is opening, unless it was cached.
+func (r *reading) fetch() tea.Cmd {
+	m, s := r.reader.Message, r.session()
+	s.Watcher.Touch(m.InboxID)
+	if r.reader.Opened != nil {
+		return nil
+	}
+	r.store.SkipPrefetch(m.Key)
+	return tea.Batch(s.Open(m, r.reader.Generation, r.reader.Prepare(), r.onOpened), redrawIn(reader.OpeningDelay))
+}
+
+// opened is a message as it was opened, nil if it was not, or too long ago.
+func (r *reading) opened(m *store.Message) *message.Message {
+	if r.reader.Reads(m.Key) && r.reader.Opened != nil {
+		return r.reader.Opened
+	}
+	return r.store.Opened.Get(m.Key)
+}
+
+func (r *reading) source(m *store.Message) session.Source {
+	return session.Source{InboxID: m.InboxID, ID: m.ID, Opened: r.opened(m)}
+}
+
+// restDelay is how long the cursor stays on a message before it is fetched: a held key passes over it.
+const restDelay = 120 * time.Millisecond
+
+// rested says that the cursor may have come to rest on a message.
+type rested struct{ key string }
+
+// rest waits until the cursor rests on the selected message, unless it is shown already.
+func (r *reading) rest() tea.Cmd {
+	key := r.messages.Selected()
+	if key == "" || r.reader.Reads(key) {
+		return nil
+	}
+	r.restsOn = key
+	return tea.Tick(restDelay, func(time.Time) tea.Msg { return rested{key} })
+}
+
+// onRest settles on the message on which the cursor rests. One that its inbox shows by itself stays unread.
+func (r *reading) onRest(m rested) tea.Cmd {
+	if r.restsOn != m.key {
+		return nil
+	}
+	if r.focus != theme.Inboxes {
+		r.markRead()
+	}
+	return r.settle()
+}
+
+// settle has the selected message fetched if that has waited for the cursor to rest.
+func (r *reading) settle() tea.Cmd {
+	waits := r.restsOn != "" && r.reader.Reads(r.restsOn)
+	r.restsOn = ""
+	if waits {
+		return r.fetch()
+	}
+	return nil
+}
+
+// enter opens the selected inbox or message.
+func (r *reading) enter() tea.Cmd {
+	if r.focus == theme.Inboxes {
+		r.showInbox()
+		r.focus = theme.Messages
+		return nil
+	}
+	if r.message() == nil {
+		return nil
+	}
+	r.focus = theme.Reader
+	r.markRead()
+	if r.reader.Err != nil {
+		r.reader.Close() // to be opened anew
+	}
+	return r.settle()
+}
+
+// markRead marks the selected message read once the user has looked at it, and again once they looked elsewhere.
+func (r *reading) markRead() {
+	if m := r.message(); m != nil && m.Key != r.looked {
+		r.looked = m.Key
+		r.store.SetUnread(m, false)
+	}
+}
+
+// look marks the message read that is on the screen while the user presses a key or a button, or turns the wheel.
+func (r *reading) look() {
+	if r.restsOn == "" && !r.layout.Panes[theme.Reader].Empty() {
+		r.markRead()
+	}
+}
+
+// zoom shows the message on the whole screen, or beside the lists again.
+func (r *reading) zoom() tea.Cmd {
+	r.focus, r.zoomed = max(r.focus, theme.Messages), r.layout.Columns > 1
+	return r.enter()
+}
+
+// onOpened applies the result of opening or prefetching a message.
+func (r *reading) onOpened(m session.Opened) tea.Cmd {
+	r.store.SetFindings(m.Key, m.Findings)
+	// A late prefetch must not replace a message that has its raw form by now.
+	if cached := r.store.Opened.Get(m.Key); m.Message != nil && (cached == nil || cached.Raw == nil) {
+		r.store.Opened.Put(m.Key, m.Message)
+	}
+	r.onRead(m.Key, m.Err)
+	switch {
+	case m.Generation != r.reader.Generation: // another message has been opened since
+	case m.Err != nil:
+		r.reader.Err = errors.New(session.Explain(m.Err))
+	default:
+		r.reader.Show(m.Message)
+	}
+	return session.FreeMemory(m.Message)
+}
+
+// onRaw applies the result of fetching the raw form of an open message.
+func (r *reading) onRaw(m session.RawFetched) tea.Cmd {
+	if errors.Is(m.Err, api.ErrUnsupported) {
+		r.session().NoRaw = true
+	}
+	if m.Err == nil {
+		r.store.Opened.Put(m.Key, m.Message)
+	}
+	switch {
+	case !r.reader.Reads(m.Key) || r.reader.Opened == nil:
+	case m.Err != nil:
+		r.reader.FailRaw(m.Err)
+	default:
+		r.reader.Show(m.Message)
+	}
+	return session.FreeMemory(m.Message)
+}
+
+// requests fetches what the reader lacks, and reads messages ahead of the user: first those given, the most urgent first.
+func (r *reading) requests(first []*store.Message) tea.Cmd {
+	a, s := r, r.session()
+	var keys []string
+	for _, m := range first {
+		keys = append(keys, m.Key)
+	}
+	var cmds []tea.Cmd
+	for _, m := range a.store.Prefetch(append(keys, a.messages.Keys()...)) {
+		cmds = append(cmds, s.Prefetch(m, r.onOpened))
+	}
+	if !s.NoRaw && a.reader.WantsRaw() {
+		a.reader.AwaitRaw(a.now)
+		cmds = append(cmds, s.FetchRaw(a.reader.Message.Key, a.reader.Opened, r.onRaw), redrawIn(reader.OpeningDelay))
+	}
+	return tea.Batch(append(cmds, a.reader.Paint(a.ctx, r.painter, s.Client))...)
+}
+
+// readMessage reads the message with its raw form. Prepare gets it and the address of its inbox in the command; what
+// it returns is done unless the user has gone on to something else.
+func (r *reading) readMessage(prepare func(m *message.Message, address string) (do func() tea.Cmd)) tea.Cmd {
+	m, s := r.message(), r.session()
+	from, address := r.source(m), r.store.Inboxes[m.InboxID].Email
+	return ask(r.common, "reading the message", m.Key, func(ctx context.Context) (func() tea.Cmd, error) {
+		read, err := s.Read(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		return prepare(read[0], address), nil
+	}, r.unlessBusy)
+}
