@@ -170,6 +170,7 @@ type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 	unreadable        rate.Sometimes // limits how often it is logged
+	invalid           rate.Sometimes // the same of one that has expired or is not valid yet
 
 	mu      sync.Mutex
 	current *tls.Certificate
@@ -178,10 +179,12 @@ type certificate struct {
 
 // loadCertificate reads a certificate. The files must exist and match.
 func loadCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, unreadable: rate.Sometimes{Interval: time.Minute}}
+	c := &certificate{certFile: certFile, keyFile: keyFile, log: log,
+		unreadable: rate.Sometimes{Interval: time.Minute}, invalid: rate.Sometimes{Interval: time.Hour}}
 	if err := c.reload(); err != nil {
 		return nil, err
 	}
+	c.warnIfInvalid()
 	return c, nil
 }
 
@@ -198,7 +201,22 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			c.log.Warn("the changed TLS certificate cannot be used, the previous one still is", "error", err)
 		})
 	}
+	c.warnIfInvalid()
 	return c.current, nil
+}
+
+// warnIfInvalid logs that clients refuse the certificate because of its dates.
+func (c *certificate) warnIfInvalid() {
+	switch now, leaf := time.Now(), c.current.Leaf; {
+	case now.After(leaf.NotAfter):
+		c.invalid.Do(func() {
+			c.log.Warn("the TLS certificate has expired: renew it", "file", c.certFile, "expired", leaf.NotAfter)
+		})
+	case now.Before(leaf.NotBefore):
+		c.invalid.Do(func() {
+			c.log.Warn("the TLS certificate is not valid yet: check the clock", "file", c.certFile, "valid", leaf.NotBefore)
+		})
+	}
 }
 
 // reload reads the files if they have changed. Files that do not match, as in the middle of a

@@ -291,9 +291,14 @@ func TestHTTPConnectionsAreLimited(t *testing.T) {
 // certificate writes a self-signed certificate for a name.
 func certificate(t *testing.T, certFile, keyFile, name string) {
 	t.Helper()
+	certificateUntil(t, certFile, keyFile, name, time.Now().Add(time.Hour))
+}
+
+func certificateUntil(t *testing.T, certFile, keyFile, name string, end time.Time) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: end}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	must(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
@@ -352,6 +357,27 @@ func TestTLS(t *testing.T) {
 	defer client.CloseIdleConnections()
 	if status, _ := get(t, client, "https://"+s.HTTPAddr()+"/readyz"); status != http.StatusOK {
 		t.Errorf("ready: %d", status)
+	}
+}
+
+// A certificate that has expired is used, since nothing better is there, and said to have.
+func TestExpiredCertificate(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	dir := t.TempDir()
+	c.SMTPCert, c.SMTPKey = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certificateUntil(t, c.SMTPCert, c.SMTPKey, "mx.test", time.Now().Add(-time.Hour))
+	var log logBuffer
+	c.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s := start(t, c)
+	for range 2 {
+		mail, err := smtp.Dial(s.SMTPAddr())
+		must(t, err)
+		must(t, mail.StartTLS(&tls.Config{InsecureSkipVerify: true}))
+		must(t, mail.Close())
+	}
+	if n := strings.Count(log.String(), "has expired"); n != 1 {
+		t.Errorf("%d warnings of a start and two handshakes:\n%s", n, log.String())
 	}
 }
 

@@ -353,6 +353,10 @@ func Linger(nc net.Conn) {
 	}
 }
 
+// IsTLS reports whether a line begins as a TLS handshake does (RFC 8446, section 5.1), and no command. What follows may
+// contain line breaks anywhere, or none.
+func IsTLS(line []byte) bool { return len(line) > 0 && line[0] == 0x16 }
+
 // IsHTTP reports whether the first word of a line, in upper case, is that of HTTP: a method, or the name of a
 // header field. A web page can make a browser send commands to any port in the body of a request.
 func IsHTTP(word string) bool {

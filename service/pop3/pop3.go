@@ -258,7 +258,14 @@ func (c *conn) readLine() ([]byte, error) {
 			return nil, err
 		}
 	}
-	line, err := c.r.ReadSlice('\n')
+	line, err := c.r.Peek(1)
+	if limits.IsTLS(line) {
+		c.reply("-ERR This is POP3 without TLS: send STLS first, closing")
+		return nil, errClosed
+	}
+	if err == nil {
+		line, err = c.r.ReadSlice('\n')
+	}
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
 		c.reply("-ERR Line too long, closing")

@@ -357,6 +357,7 @@ func TestBounds(t *testing.T) {
 		{"errors", strings.Repeat("foo\r\n", 20), strings.Repeat("-ERR Unknown command\r\n", 20)},
 		{"a web page", "POST / HTTP/1.1\r\nHost: x\r\n\r\nUSER a\r\n", "-ERR This is POP3, not HTTP, closing\r\n"},
 		{"another method", "PROPFIND / HTTP/1.1\r\nHost: x\r\n\r\nUSER a\r\n", "-ERR Unknown command\r\n-ERR This is POP3, not HTTP, closing\r\n"},
+		{"TLS", "\x16\x03\x01\x02\x00\x01\nNOOP\r\n", "-ERR This is POP3 without TLS: send STLS first, closing\r\n"},
 		{"half a line", "QUIT", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -87,8 +87,12 @@ func notWritable(who string, err error) error {
 		why = "does not answer"
 	case strings.HasPrefix(state, "57P"):
 		why = "is starting or stopping"
+	case state == statePrivilege:
+		why += ": its user has no permission to"
+	case state == stateNoSchema, state == stateNoTable:
+		why += ": tables are missing"
 	default:
-		why += " (SQLSTATE " + state + ")"
+		why += ": the service's log has the reason"
 	}
 	return &service.Error{Code: service.Unavailable, Message: who + " " + why, RetryAfter: retryAfter, Err: err}
 }

@@ -30,7 +30,7 @@ func TestReady(t *testing.T) {
 	awaitReady(t, s, "")
 	for setting, want := range map[string]string{
 		"default_transaction_read_only = on": "PostgreSQL cannot write: it is a standby, or read-only",
-		"temp_file_limit = 0":                "PostgreSQL cannot write (SQLSTATE 53400)", // which rows may escape, as on a full disk
+		"temp_file_limit = 0":                "PostgreSQL cannot write: the service's log has the reason", // which rows may escape, as on a full disk
 	} {
 		administer(t, c.URL(), "ALTER SYSTEM SET "+setting, "SELECT pg_reload_conf()")
 		awaitReady(t, s, want)
@@ -47,9 +47,10 @@ func TestReady(t *testing.T) {
 func TestWhyNotReady(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string]string{
-		stateDiskFull: "PostgreSQL cannot write: no space left",
-		"57P03":       "PostgreSQL is starting or stopping",
-		stateLocked:   "PostgreSQL cannot write (SQLSTATE 55P03)",
+		stateDiskFull:  "PostgreSQL cannot write: no space left",
+		"57P03":        "PostgreSQL is starting or stopping",
+		statePrivilege: "PostgreSQL cannot write: its user has no permission to",
+		stateLocked:    "PostgreSQL cannot write: the service's log has the reason",
 	} {
 		err := notWritable("PostgreSQL", unavailable(&pgconn.PgError{Code: state, Message: "base/5/16384"}))
 		if e, ok := errors.AsType[*service.Error](err); !ok || e.Message != want {

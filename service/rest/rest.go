@@ -361,7 +361,7 @@ func newMetrics(r prometheus.Registerer, longPolls func() float64) *metrics {
 
 func (m *metrics) answered(path, method string, status int, took time.Duration) {
 	switch method {
-	case "GET", "HEAD", "POST", "DELETE":
+	case "GET", "HEAD", "POST", "PATCH", "DELETE":
 	default:
 		method = "other"
 	}

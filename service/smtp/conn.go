@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"mayfly/service/limits"
 )
 
 // ambiguousEndTimeout is how long the server waits for more data after an ambiguous end. A client
@@ -26,6 +28,7 @@ var (
 	errDraining = &ending{"4.3.2", "Shutting down, try again later"}
 	errIdle     = &ending{"4.4.2", "Idle for too long, closing"}
 	errSession  = &ending{"4.4.2", "Session is too long, closing"}
+	errTLS      = &ending{"4.7.0", "This is SMTP without TLS: send STARTTLS first, or connect to the port for SMTPS"}
 	errPanic    = &ending{"4.3.0", "Internal error, try again later"}
 	errClosed   = errors.New("closed by the server") // after its last reply
 	errQuit     = errors.New("client quit")
@@ -188,6 +191,9 @@ func (c *conn) shrink() {
 func (c *conn) readLine(limit int) ([]byte, error) {
 	scanned := 0
 	for {
+		if scanned == 0 && limits.IsTLS(c.in[c.r:c.w]) {
+			return nil, errTLS
+		}
 		if i := bytes.IndexByte(c.in[c.r+scanned:c.w], '\n'); i >= 0 {
 			line := c.in[c.r : c.r+scanned+i+1]
 			c.r += len(line)

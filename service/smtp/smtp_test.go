@@ -338,6 +338,7 @@ func TestConversations(t *testing.T) {
 			POST / HTTP/1.1 → 421 4.7.0`},
 		{"a request line of HTTP", `
 			Trace /x HTTP/1.1 → 421 4.7.0`},
+		{"TLS", "\x16\x03\x01\x02\x00\x01 → 421 4.7.0"},
 		{"what comes after a request line that is too long", `
 			GET /` + strings.Repeat("x", 5000) + ` HTTP/1.1 → 500 5.5.2
 			Host: 127.0.0.1:2525 → 421 4.7.0`},
