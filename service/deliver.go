@@ -203,7 +203,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 		s.hub.notify(m.InboxID)
 		if s.options.Arrived != nil && m.ID != "" && m.KeyID != postmaster {
 			s.options.Arrived(Arrival{KeyID: m.KeyID, InboxID: m.InboxID, To: m.To, Summary: Summary{
-				ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: now, Size: int64(len(d.Raw)),
+				ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: int64(len(d.Raw)),
 			}})
 		}
 	}

@@ -25,6 +25,15 @@ type Inbox struct {
 	Last      uint64    // the sequence number of the newest message it ever had; 0: none
 	Version   uint64    // differs after each change of it or its messages; compare it for equality only
 	Partition int64     // for the store alone: where it keeps the messages; 0: where ExpiresAt says
+
+	LastReceived time.Time // when the newest message it ever had was received; without one, zero or CreatedAt
+}
+
+// Receive returns when a message is received that comes now: clocks step back, and differ between processes, but the order of an
+// inbox's messages is that of their times.
+func (in *Inbox) Receive(now time.Time) time.Time {
+	in.LastReceived = slices.MaxFunc([]time.Time{now, in.CreatedAt, in.LastReceived}, time.Time.Compare)
+	return in.LastReceived
 }
 
 // DefaultTTL is the default lifetime of an inbox, MinTTL the shortest.

@@ -47,13 +47,13 @@ type Store interface {
 	// or NotFound. Its messages stay until then.
 	ExtendInbox(ctx context.Context, keyID, id string, now, expires time.Time) (Inbox, error)
 
-	// Append stores one delivery: all of its messages or none. A message whose inbox is gone or has
+	// Append stores one delivery: all of its messages or none, and their body once, or once for each key, until
+	// the last of them is removed or expires. A message whose inbox is gone or has
 	// expired at Received is left out; if none remains, NotFound. OverQuota: a key would have more
-	// messages on the UTC day of Received than EmailsPerDay. With Canceled nothing was stored.
-	// Without an error it has set the IDs in d.Messages. Concurrent calls share a commit.
+	// messages on the UTC day of Received than EmailsPerDay, see Emails. With Canceled nothing was stored.
+	// Without an error it has set ID and ReceivedAt in d.Messages. Concurrent calls share a commit.
 	Append(ctx context.Context, d Append) error
-	// EmailsToday returns how many messages were appended for the key on the UTC day. It may lag
-	// behind what other processes append.
+	// EmailsToday returns Emails.On for the key. It may lag behind what other processes append.
 	EmailsToday(ctx context.Context, keyID string, day Day) (int, error)
 	// Messages returns up to limit summaries of messages whose sequence number in the inbox is below
 	// before, newest first. Limit 0 means no limit. An inbox that is gone has none.
@@ -115,14 +115,15 @@ type PageOfInboxes struct {
 
 // Append is one delivery for the store.
 type Append struct {
-	Received time.Time
+	Received time.Time // now
 	Messages []NewMessage
 	Raw      []byte // the message as received, the same for all; not kept after the call
 }
 
 // NewMessage is a message for one inbox; the store assigns its sequence number and its ID.
 type NewMessage struct {
-	ID             string // set by Store.Append; empty if the message was left out
+	ID             string    // set by Store.Append; empty if the message was left out
+	ReceivedAt     time.Time // set by Store.Append, by Inbox.Receive
 	KeyID, InboxID string
 	EmailsPerDay   int    // of the key's plan
 	To             string // the recipient as it was addressed
@@ -130,6 +131,38 @@ type NewMessage struct {
 	FromName       string
 	Subject        string
 	Delivery       []byte // how it came, at most 1 KiB; not kept after the call
+}
+
+// Emails counts the messages of a key on the last day that had any, and on the last one before it. Clocks may step
+// back: no day is counted anew, and none lies ahead of the clock by more than one, since it counts until it is over.
+type Emails struct {
+	Day, DayBefore Day
+	Count, Before  int
+}
+
+// On returns the number of messages on a day, as far as they limit how many more there may be.
+func (e Emails) On(day Day) int {
+	switch {
+	case day > e.Day:
+		return 0
+	case day == e.Day:
+		return e.Count
+	case day > e.DayBefore:
+		return 0
+	}
+	return e.Before
+}
+
+// Add counts n messages on a day.
+func (e *Emails) Add(day Day, n int) {
+	switch {
+	case day > e.Day:
+		*e = Emails{Day: day, Count: n, DayBefore: e.Day, Before: e.Count}
+	case day == e.Day:
+		e.Count += n
+	default:
+		*e = Emails{Day: min(e.Day, day+1), Count: e.Count, DayBefore: day, Before: e.On(day) + n}
+	}
 }
 
 // Swept is what a sweep removed.

@@ -30,11 +30,13 @@ type group struct {
 	size      int // bytes of bodies
 	inboxes   map[inboxOf]*inboxState
 	addresses map[string]inboxOf
-	quotas    map[quotaOf]int
+	emails    map[string]service.Emails // by ID of key
+	counts    map[string]int            // by key of the database
 	keys      map[string]service.StoredKey
 	removed   map[string]bool // IDs of messages that are removed, and of inboxes all of whose messages are
 	moved     bool            // the expiry of an inbox changes
-	swept     bool            // any number of counts are removed
+	shares    bool            // messages come to share a body, or cease to
+	next      *op             // which begins the next group
 	err       error           // of the batch
 }
 
@@ -45,21 +47,17 @@ type inboxState struct {
 
 type inboxOf struct{ keyID, id string }
 
-type quotaOf struct {
-	keyID string
-	day   service.Day
-}
-
-// inboxesOf is what counts the inboxes of a key: a day that no message comes on.
-func inboxesOf(keyID string) quotaOf { return quotaOf{keyID, -1} }
+// inboxesOf is the key of the database that counts the inboxes of a key.
+func inboxesOf(keyID string) string { return string(prefixed(numberPrefix, keyID)) }
 
 // op is one change. The committer calls prepare, which adds to the group, or returns an error and
 // adds nothing.
 type op struct {
-	size    int // bytes of bodies
+	size    int // bytes of bodies and summaries
 	prepare func(*group) error
 	done    chan error
 	test    bool // whether the store can write: nothing depends on the outcome
+	removes bool // messages, of which it has to read who shares their bodies: no group has that and a change of it before
 
 	mu    sync.Mutex // locked during prepare
 	taken bool       // by the committer, or withdrawn
@@ -80,7 +78,12 @@ func (o *op) withdraw() bool {
 // committer has taken the change, nothing is changed; after that, ctx makes no difference. When the
 // disk is full or the store fails, commit fails although the change may be made.
 func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error) error {
-	return s.wait(ctx, &op{size: size, prepare: prepare, done: make(chan error, 1)})
+	return s.wait(ctx, &op{size: size, prepare: prepare})
+}
+
+// remove is commit for a change that removes messages.
+func (s *Store) remove(ctx context.Context, prepare func(*group) error) error {
+	return s.wait(ctx, &op{removes: true, prepare: prepare})
 }
 
 // wait is commit. For a test it does not wait longer than ctx.
@@ -91,6 +94,7 @@ func (s *Store) wait(ctx context.Context, o *op) error {
 		return err
 	}
 	queue := s.queue
+	o.done = make(chan error, 1)
 	select {
 	case queue <- o: // each channel to wait for has its cost
 		queue = nil
@@ -124,9 +128,14 @@ func (s *Store) wait(ctx context.Context, o *op) error {
 	}
 }
 
-// runCommits is the committer, the only goroutine that writes.
+// runCommits is the committer, the only goroutine that writes. The database panics if its log cannot be written.
 func (s *Store) runCommits() {
 	defer s.end()
+	defer func() {
+		if r := recover(); r != nil {
+			s.fail(fmt.Errorf("write to the store: %v", r))
+		}
+	}()
 	g := newGroup(s)
 	for {
 		select {
@@ -138,7 +147,10 @@ func (s *Store) runCommits() {
 		runtime.Gosched() // lets more callers join the group, which makes groups larger under load
 		for g.gather(); len(g.waiting) > 0; g.gather() {
 			g.answer(s.commitGroup(g))
-			g = newGroup(s)
+			next := g.next
+			if g = newGroup(s); next != nil {
+				g.take(next)
+			}
 			runtime.Gosched()
 		}
 	}
@@ -147,14 +159,14 @@ func (s *Store) runCommits() {
 func newGroup(s *Store) *group {
 	return &group{
 		store: s, batch: s.db.NewBatch(), inboxes: make(map[inboxOf]*inboxState),
-		addresses: make(map[string]inboxOf), quotas: make(map[quotaOf]int), keys: make(map[string]service.StoredKey),
-		removed: make(map[string]bool),
+		addresses: make(map[string]inboxOf), emails: make(map[string]service.Emails), counts: make(map[string]int),
+		keys: make(map[string]service.StoredKey), removed: make(map[string]bool),
 	}
 }
 
 // gather takes the changes that wait.
 func (g *group) gather() {
-	for g.size < groupBytes {
+	for g.size < groupBytes && g.next == nil {
 		select {
 		case o := <-g.store.queue:
 			g.take(o)
@@ -164,8 +176,12 @@ func (g *group) gather() {
 	}
 }
 
-// take adds a change to the group unless it was withdrawn.
+// take adds a change to the group unless it was withdrawn, or has to be in the next one.
 func (g *group) take(o *op) {
+	if o.removes && g.shares {
+		g.next = o
+		return
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.taken {
@@ -199,9 +215,9 @@ func (s *Store) commitGroup(g *group) error {
 	defer s.syncStart.Store(0)
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()
-	s.apply(g.batch)
-	if err := s.failed(); err != nil {
-		return err
+	if err := s.db.ApplyNoSyncWait(g.batch, pebbledb.Sync); err != nil {
+		s.fail(fmt.Errorf("write to the store: %w", err))
+		return s.failed()
 	}
 	if err := g.batch.SyncWait(); err != nil {
 		s.fail(fmt.Errorf("sync the store: %w", err))
@@ -237,10 +253,8 @@ func (g *group) updateCaches() {
 	}
 	s.inboxes.put(changed)
 	s.addresses.put(g.addresses)
-	if g.swept {
-		s.quotas.dropAll()
-	}
-	s.quotas.put(g.quotas)
+	s.emails.put(g.emails)
+	s.counts.put(g.counts)
 	for id, k := range g.keys {
 		s.keys.drop(id)
 		s.hashes.drop(k.Hash) // another key had it before
@@ -252,19 +266,6 @@ func (g *group) updateCaches() {
 func (g *group) answer(err error) {
 	for _, o := range g.waiting {
 		o.done <- cmp.Or(err, o.err)
-	}
-}
-
-// apply writes the group, but does not wait until it is on disk. The database panics if its
-// log cannot be written.
-func (s *Store) apply(b *pebbledb.Batch) {
-	defer func() {
-		if r := recover(); r != nil {
-			s.fail(fmt.Errorf("write to the store: %v", r))
-		}
-	}()
-	if err := s.db.ApplyNoSyncWait(b, pebbledb.Sync); err != nil {
-		s.fail(fmt.Errorf("write to the store: %w", err))
 	}
 }
 
@@ -284,17 +285,28 @@ func (g *group) inbox(of inboxOf) (*inboxState, error) {
 	return g.inboxes[of], nil
 }
 
-// count returns how many of its messages or inboxes a key has, including those of the group.
-func (g *group) count(q quotaOf) (int, error) {
-	if n, ok := g.quotas[q]; ok {
+// count returns a count as it will be after the group.
+func (g *group) count(key string) (int, error) {
+	if n, ok := g.counts[key]; ok {
 		return n, nil
 	}
-	return g.store.count(q)
+	return g.store.count(key)
 }
 
-func (g *group) setCount(q quotaOf, n int) {
-	g.set(quotaKey(q.keyID, q.day), binary.AppendUvarint(nil, uint64(n)))
-	g.quotas[q] = n
+func (g *group) setCount(key string, n int) {
+	if g.counts[key] = n; n == 0 {
+		g.delete([]byte(key))
+		return
+	}
+	g.set([]byte(key), binary.AppendUvarint(nil, uint64(n)))
+}
+
+// emailsOf returns a key's count of messages as it will be after the group.
+func (g *group) emailsOf(keyID string) (service.Emails, error) {
+	if e, ok := g.emails[keyID]; ok {
+		return e, nil
+	}
+	return g.store.emailsOf(keyID)
 }
 
 // address returns the owner of an address and its inbox, as they will be after the group.

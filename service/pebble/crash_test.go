@@ -68,14 +68,27 @@ func writeSome(s *Store, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, "created", name)
+	twin := in // gets the same messages, and may be gone before
+	twin.ID, twin.Address, twin.ExpiresAt = "inbox_twin"+name, "twin"+in.Address, twin.ExpiresAt.Add(time.Minute)
+	if err := s.CreateInbox(ctx, twin, math.MaxInt); err != nil {
+		return err
+	}
 	count := rand.IntN(2 * fewMessages)
 	for i := range count {
 		a := delivery(in, append(fmt.Appendf(nil, "%d.", i), padding...))
 		a.Messages[0].Subject = fmt.Sprint(i)
+		if i%2 == 0 {
+			a.Messages = append(a.Messages, delivery(twin, nil).Messages...)
+		}
 		if err := s.Append(ctx, a); err != nil {
 			return err
 		}
 		fmt.Fprintln(out, "message", name, i)
+	}
+	if rand.IntN(2) == 0 {
+		if err := s.DeleteInbox(ctx, twin.KeyID, twin.ID); err != nil {
+			return err
+		}
 	}
 	if count > 0 && rand.IntN(2) == 0 {
 		all, err := s.Messages(ctx, in, uint64(count)+1, 0)
@@ -192,6 +205,16 @@ func check(t *testing.T, dir string, state map[string]*acknowledgedInbox) {
 			t.Fatalf("inbox %s has messages %q, acknowledged were %q", name, got, want.messages)
 		}
 		want.messages = got
+		for seq := range in.Last {
+			m, err := s.Message(t.Context(), in, seq+1)
+			if service.ErrorCode(err) == service.NotFound && !slices.Contains(got, fmt.Sprint(seq)) {
+				continue
+			}
+			if must(t, err); !strings.HasPrefix(string(m.Raw), m.Subject+".") {
+				t.Fatalf("message %s of inbox %s has the body %.20q", m.Subject, name, m.Raw)
+			}
+		}
 	}
+	checkShares(t, s)
 	must(t, s.Close())
 }

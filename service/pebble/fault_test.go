@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -40,6 +41,29 @@ func must(t testing.TB, err error) {
 		t.Helper()
 		t.Fatal(err)
 	}
+}
+
+// checkShares checks that each shared body has as many messages as are counted, and that there is none without.
+func checkShares(t *testing.T, s *Store) (bodies int) {
+	t.Helper()
+	shares, counts := map[string]int{}, map[string]int{}
+	each := func(prefix byte, visit func(name, value []byte)) {
+		must(t, s.scan(t.Context(), []byte{prefix}, []byte{prefix + 1}, func(key, value []byte) (bool, error) {
+			visit(key[1:], value)
+			return true, nil
+		}))
+	}
+	each(sharePrefix, func(_, body []byte) { shares[string(body)]++ })
+	each(sharesPrefix, func(body, n []byte) { counts[string(body)] = int(n[0]) })
+	each(bodyPrefix, func(body, raw []byte) {
+		if bodies++; int(bodySize(body)) != len(raw) || counts[string(body)] == 0 {
+			t.Errorf("a body of %d bytes, named %x, has %d messages", len(raw), body, counts[string(body)])
+		}
+	})
+	if !maps.Equal(shares, counts) || bodies != len(counts) {
+		t.Errorf("%d bodies, of messages %v, counted as %v", bodies, shares, counts)
+	}
+	return bodies
 }
 
 func wantCode(t *testing.T, err error, code service.Code) {

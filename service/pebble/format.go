@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -24,12 +25,17 @@ import (
 //	x expires inbox-ID 0                    partition, creation and owner of an inbox, ordered by expiry
 //	e partition inbox-ID 0                  an inbox whose expiry was changed
 //	m partition inbox-ID 0 's' ^seq         summary of a message and how it came, the newest first
-//	m partition inbox-ID 0 'b' ^seq         its raw body
-//	q day key-ID                            count of a key's messages on a day, or of its inboxes
+//	m partition inbox-ID 0 'b' ^seq         its raw body, unless other messages have it, too
+//	s partition inbox-ID 0 ^seq             the name of the body that it shares
+//	b name                                  a shared body
+//	c name                                  how many messages share it
+//	q key-ID                                a key's messages on the last days
+//	n key-ID                                how many inboxes a key has
 //	r                                       what a test of writing writes
 //
 // The partition of an inbox is when it was to expire at first. Inboxes that expire at the same time are
-// neighbours, one range deletion removes their messages, and whole files can be dropped.
+// neighbours, one range deletion removes their messages, and whole files can be dropped. The body of a delivery
+// to several inboxes is stored once, and removed with the last of its messages, whatever removes that.
 const (
 	formatKey     = 'f'
 	keyPrefix     = 'k'
@@ -40,7 +46,11 @@ const (
 	expiryPrefix  = 'x'
 	movedPrefix   = 'e'
 	messagePrefix = 'm'
-	quotaPrefix   = 'q'
+	sharePrefix   = 's'
+	bodyPrefix    = 'b'
+	sharesPrefix  = 'c'
+	emailsPrefix  = 'q'
+	numberPrefix  = 'n'
 	readyKey      = 'r'
 
 	summaryKind = 's'
@@ -116,13 +126,24 @@ func messageKey(messages []byte, kind byte, seq uint64) []byte {
 
 func seqOf(key []byte) uint64 { return ^binary.BigEndian.Uint64(key[len(key)-8:]) }
 
-func quotaKey(keyID string, day service.Day) []byte {
-	return append(quotaDay(day), keyID...)
+// sharesKey returns the prefix of the keys of the bodies that an inbox's messages share.
+func sharesKey(in service.Inbox) []byte { return timeKey(sharePrefix, partition(in), in.ID) }
+
+func shareKey(in service.Inbox, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(sharesKey(in), ^seq)
 }
 
-func quotaDay(day service.Day) []byte {
-	return binary.BigEndian.AppendUint32([]byte{quotaPrefix}, uint32(day))
+// newBody returns the name of a body: when the last of its inboxes was to expire, so that bodies that go together
+// are neighbours, a random number, and its size.
+func newBody(partition int64, size int) []byte {
+	name := binary.BigEndian.AppendUint64(make([]byte, 0, 24), uint64(max(0, partition)))
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(name, rand.Uint64()), uint64(size))
 }
+
+func bodySize(name []byte) uint32 { return uint32(binary.BigEndian.Uint64(name[len(name)-8:])) }
+
+// sharers is the key of the database that counts the messages that share a body.
+func sharers(body []byte) string { return string(prefixed(sharesPrefix, body)) }
 
 // after returns the key that follows all keys with the prefix. No prefix ends in 0xff here.
 func after(prefix []byte) []byte {
@@ -171,12 +192,27 @@ func (r *reader) string() string {
 	return s
 }
 
+func encodeEmails(e service.Emails) []byte {
+	var w writer
+	for _, n := range []int64{int64(e.Day), int64(e.Count), int64(e.DayBefore), int64(e.Before)} {
+		w.number(n)
+	}
+	return w
+}
+
+func decodeEmails(value []byte) (service.Emails, error) {
+	r := reader{b: value}
+	e := service.Emails{Day: service.Day(r.number()), Count: int(r.number()), DayBefore: service.Day(r.number()), Before: int(r.number())}
+	return e, r.err
+}
+
 // encodeInbox encodes the fields of an inbox that are not in its key. Messages that arrive later are not
 // counted in it, see counted.
 func encodeInbox(in service.Inbox) []byte {
 	var w writer
 	w.time(in.CreatedAt)
 	w.time(in.ExpiresAt)
+	w.time(in.LastReceived)
 	w.string(in.Address)
 	for _, n := range []int64{in.Partition, int64(in.Messages), int64(in.Last), int64(in.Version)} {
 		w.number(n)
@@ -187,7 +223,7 @@ func encodeInbox(in service.Inbox) []byte {
 func decodeInbox(keyID, id string, value []byte) (service.Inbox, error) {
 	r := reader{b: value}
 	in := service.Inbox{
-		ID: id, KeyID: keyID, CreatedAt: r.time(), ExpiresAt: r.time(), Address: r.string(),
+		ID: id, KeyID: keyID, CreatedAt: r.time(), ExpiresAt: r.time(), LastReceived: r.time(), Address: r.string(),
 		Partition: r.number(), Messages: int(r.number()), Last: uint64(r.number()), Version: uint64(r.number()),
 	}
 	return in, r.err
@@ -220,7 +256,12 @@ func encodeMessage(m service.Message, delivery []byte) []byte {
 	return append(w, delivery...)
 }
 
-// decodeMessage returns a message, and of the value how it came, of which older versions stored nothing.
+// sizeOfSummary returns about how many bytes a message takes without its body.
+func sizeOfSummary(n *service.NewMessage) int {
+	return 2*64 + len(n.From) + len(n.FromName) + len(n.Subject) + len(n.To) + len(n.Delivery)
+}
+
+// decodeMessage returns a message, and of the value how it came, which may be empty.
 func decodeMessage(value []byte) (m service.Message, delivery []byte, err error) {
 	r := reader{b: value}
 	m = service.Message{

@@ -92,7 +92,7 @@ func counted(v *pebbledb.Snapshot, in service.Inbox) (service.Inbox, error) {
 			return false, nil
 		}
 		m, _, err := decodeMessage(value)
-		in.Messages, in.Last, in.Version = in.Messages+int(seq-in.Last), seq, messageVersion(m.ID)
+		in.Messages, in.Last, in.Version, in.LastReceived = in.Messages+int(seq-in.Last), seq, messageVersion(m.ID), m.ReceivedAt
 		return false, err
 	})
 	return in, err
@@ -151,7 +151,7 @@ const fewMessages = 16
 
 // DeleteInbox implements service.Store.
 func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
-	return s.commit(ctx, 0, func(g *group) error {
+	return s.remove(ctx, func(g *group) error {
 		of := inboxOf{keyID, id}
 		in, err := g.inbox(of)
 		if err != nil {
@@ -164,7 +164,9 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		if err != nil {
 			return err
 		}
-		g.deleteMessages(in.Inbox)
+		if err := g.deleteMessages(in.Inbox); err != nil {
+			return err
+		}
 		g.delete(expiryKey(in.Inbox))
 		if in.Partition != 0 {
 			g.delete(movedKey(in.Inbox))
@@ -208,7 +210,7 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 // Sweep implements service.Store.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	var swept service.Swept
-	err := s.commit(ctx, 0, func(g *group) error {
+	err := s.remove(ctx, func(g *group) error {
 		if g.moved { // which cannot be read yet
 			swept.Next = now
 			return nil
@@ -235,48 +237,56 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 			return err
 		}
 		end := after(last)
-		partitions, err := s.partitions(ctx, first, end)
+		messages, err := s.partitions(ctx, first, end)
 		if err != nil {
 			return err
 		}
-		left := make(map[quotaOf]int, 1)
 		for _, in := range swept.Inboxes {
-			q := inboxesOf(in.KeyID)
-			if _, ok := left[q]; !ok {
-				if left[q], err = g.count(q); err != nil {
+			if in.Partition != 0 {
+				messages = append(messages, messagesOf(in))
+			}
+		}
+		shares, err := g.sharesOf(messages...)
+		if err != nil {
+			return err
+		}
+		left := make(map[string]int, 1)
+		for _, in := range swept.Inboxes {
+			count := inboxesOf(in.KeyID)
+			if _, ok := left[count]; !ok {
+				if left[count], err = g.count(count); err != nil {
 					return err
 				}
 			}
 			if old := g.inboxes[inboxOf{in.KeyID, in.ID}]; old == nil || !old.gone { // the group may have deleted it
-				left[q]--
+				left[count]--
 			}
 		}
-		for q, n := range left {
-			g.setCount(q, n)
+		for count, n := range left {
+			g.setCount(count, n)
 		}
 		for _, in := range swept.Inboxes {
 			g.deleteInbox(in)
 			if in.Partition != 0 {
-				messages := messagesKey(in)
-				g.deleteRange(messages, after(messages))
 				g.delete(movedKey(in))
 			}
 		}
-		g.swept = true
 		g.deleteRange(first, end)
-		for _, p := range partitions {
-			g.deleteRange(p.start, p.end)
+		for _, r := range messages {
+			g.deleteRange(r.start, r.end)
 		}
-		if yesterday := service.DayOf(now) - 1; yesterday > g.store.quotaDay {
-			g.deleteRange(quotaDay(g.store.quotaDay), quotaDay(yesterday))
-			g.store.quotaDay = yesterday
-		}
+		g.unshare(shares)
 		return nil
 	})
 	return swept, err
 }
 
 type keyRange struct{ start, end []byte }
+
+func messagesOf(in service.Inbox) keyRange {
+	messages := messagesKey(in)
+	return keyRange{messages, after(messages)}
+}
 
 // partitions returns where the messages of all inboxes in a range of the expiry index are, but for those
 // whose expiry was changed.

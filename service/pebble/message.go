@@ -1,6 +1,8 @@
 package pebble
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
@@ -10,7 +12,10 @@ import (
 
 // Append implements service.Store.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
-	size := len(a.Raw) * len(a.Messages)
+	size := len(a.Raw)
+	for i := range a.Messages {
+		size += sizeOfSummary(&a.Messages[i])
+	}
 	if err := s.stuck(); err != nil {
 		return err
 	}
@@ -20,8 +25,9 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 	defer s.disk.release(size)
 	return s.commit(ctx, size, func(g *group) error {
 		inboxes := make([]*inboxState, len(a.Messages))
-		more := make(map[quotaOf]int, 1)
+		emails := make(map[string]service.Emails, 1)
 		day := service.DayOf(a.Received)
+		stored, last := 0, int64(0)
 		for i, m := range a.Messages {
 			in, err := g.inbox(inboxOf{m.KeyID, m.InboxID})
 			if err != nil {
@@ -30,55 +36,70 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 			if in.gone || !a.Received.Before(in.ExpiresAt) {
 				continue
 			}
-			inboxes[i] = in
-			q := quotaOf{m.KeyID, day}
-			if more[q] == 0 {
-				if more[q], err = g.count(q); err != nil {
+			inboxes[i], stored, last = in, stored+1, max(last, partition(in.Inbox))
+			e, ok := emails[m.KeyID]
+			if !ok {
+				if e, err = g.emailsOf(m.KeyID); err != nil {
 					return err
 				}
 			}
-			if more[q]++; more[q] > m.EmailsPerDay {
+			if e.Add(day, 1); e.On(day) > m.EmailsPerDay {
 				return service.ErrOverQuota
 			}
+			emails[m.KeyID] = e
 		}
-		if len(more) == 0 {
+		var shared []byte
+		switch stored {
+		case 0:
 			return service.ErrNotFound
+		case 1:
+		default:
+			shared = newBody(last, len(a.Raw))
+			g.set(prefixed(bodyPrefix, shared), a.Raw)
+			g.setCount(sharers(shared), stored)
+			g.shares = true
 		}
 		for i, in := range inboxes {
 			if in != nil {
-				g.append(in, a, &a.Messages[i])
+				g.append(in, a, &a.Messages[i], shared)
 			}
 		}
-		for q, n := range more {
-			g.setCount(q, n)
+		for keyID, e := range emails {
+			g.set(prefixed(emailsPrefix, keyID), encodeEmails(e))
+			g.emails[keyID] = e
 		}
 		return nil
 	})
 }
 
-func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) {
+// append adds a message to an inbox, with a body of its own, or one that it shares.
+func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage, shared []byte) {
 	seq := in.Last + 1
-	n.ID = service.NewMessageID(seq)
+	n.ID, n.ReceivedAt = service.NewMessageID(seq), in.Receive(a.Received)
 	m := service.Message{
 		Summary: service.Summary{
 			ID:         n.ID,
 			From:       n.From,
 			FromName:   n.FromName,
 			Subject:    n.Subject,
-			ReceivedAt: a.Received,
+			ReceivedAt: n.ReceivedAt,
 			Size:       int64(len(a.Raw)),
 		},
 		To: n.To,
 	}
 	messages := messagesKey(in.Inbox)
 	g.set(messageKey(messages, summaryKind, seq), encodeMessage(m, n.Delivery))
-	g.set(messageKey(messages, bodyKind, seq), a.Raw)
+	if shared == nil {
+		g.set(messageKey(messages, bodyKind, seq), a.Raw)
+	} else {
+		g.set(shareKey(in.Inbox, seq), shared)
+	}
 	in.Messages, in.Last, in.Version = in.Messages+1, seq, messageVersion(m.ID)
 }
 
 // DeleteMessages implements service.Store.
 func (s *Store) DeleteMessages(ctx context.Context, of service.Inbox, messageID string) error {
-	return s.commit(ctx, 0, func(g *group) error {
+	return s.remove(ctx, func(g *group) error {
 		in, err := g.inbox(inboxOf{of.KeyID, of.ID})
 		if err != nil {
 			return err
@@ -87,7 +108,9 @@ func (s *Store) DeleteMessages(ctx context.Context, of service.Inbox, messageID 
 			return service.ErrNotFound
 		}
 		if messageID == "" {
-			g.deleteMessages(in.Inbox)
+			if err := g.deleteMessages(in.Inbox); err != nil {
+				return err
+			}
 			in.Messages = 0
 			g.removed[in.ID] = true
 		} else {
@@ -99,7 +122,13 @@ func (s *Store) DeleteMessages(ctx context.Context, of service.Inbox, messageID 
 			if err != nil {
 				return err
 			}
+			share := shareKey(in.Inbox, seq)
+			shares, err := g.sharesOf(keyRange{share, append(share, 0)})
+			if err != nil {
+				return err
+			}
 			g.deleteMessage(messagesKey(in.Inbox), seq)
+			g.unshare(shares)
 			in.Messages--
 			g.removed[messageID] = true
 		}
@@ -109,20 +138,79 @@ func (s *Store) DeleteMessages(ctx context.Context, of service.Inbox, messageID 
 }
 
 // deleteMessages removes all messages of an inbox.
-func (g *group) deleteMessages(in service.Inbox) {
-	messages := messagesKey(in)
+func (g *group) deleteMessages(in service.Inbox) error {
+	messages := messagesOf(in)
+	shares, err := g.sharesOf(messages)
+	if err != nil {
+		return err
+	}
+	g.unshare(shares)
 	if in.Last > fewMessages {
-		g.deleteRange(messages, after(messages))
-		return
+		g.deleteRange(messages.start, messages.end)
+		return nil
 	}
 	for seq := uint64(1); seq <= in.Last; seq++ {
-		g.deleteMessage(messages, seq)
+		g.deleteMessage(messages.start, seq)
 	}
+	return nil
 }
 
 func (g *group) deleteMessage(messages []byte, seq uint64) {
 	g.delete(messageKey(messages, summaryKind, seq))
 	g.delete(messageKey(messages, bodyKind, seq))
+}
+
+// shares are what messages have of the bodies that they share with others.
+type shares struct {
+	keys   [][]byte
+	ranges []keyRange     // of more keys
+	left   map[string]int // how many messages have a body without them, by its name
+}
+
+// sharesOf returns the shares of the messages in ranges of their keys.
+func (g *group) sharesOf(messages ...keyRange) (shares, error) {
+	s := shares{left: make(map[string]int)}
+	for _, r := range messages {
+		r = keyRange{prefixed(sharePrefix, r.start[1:]), prefixed(sharePrefix, r.end[1:])}
+		var keys [][]byte
+		err := g.store.scan(context.Background(), r.start, r.end, func(key, body []byte) (_ bool, err error) {
+			left, known := s.left[string(body)]
+			if !known {
+				left, err = g.count(sharers(body))
+			}
+			s.left[string(body)] = max(0, left-1)
+			if len(keys) <= fewMessages {
+				keys = append(keys, bytes.Clone(key))
+			}
+			return true, err
+		})
+		switch {
+		case err != nil:
+			return s, err
+		case len(keys) > fewMessages:
+			s.ranges = append(s.ranges, r)
+		default:
+			s.keys = append(s.keys, keys...)
+		}
+	}
+	return s, nil
+}
+
+// unshare removes shares, and the bodies that no message has without them.
+func (g *group) unshare(s shares) {
+	for _, key := range s.keys {
+		g.delete(key)
+	}
+	for _, r := range s.ranges {
+		g.deleteRange(r.start, r.end)
+	}
+	for name, left := range s.left {
+		body := []byte(name)
+		if g.setCount(sharers(body), left); left == 0 {
+			g.err = cmp.Or(g.err, g.batch.DeleteSized(prefixed(bodyPrefix, body), bodySize(body), nil))
+		}
+		g.shares = true
+	}
 }
 
 // update stores an inbox that was changed otherwise than by a delivery.
@@ -133,15 +221,30 @@ func (g *group) update(in *inboxState) {
 
 // EmailsToday implements service.Store.
 func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
-	return s.count(quotaOf{keyID, day})
+	e, err := s.emailsOf(keyID)
+	return e.On(day), err
 }
 
-func (s *Store) count(q quotaOf) (int, error) {
-	return s.quotas.get(q, func() (int, error) { return s.readCount(q) })
+func (s *Store) emailsOf(keyID string) (service.Emails, error) {
+	return s.emails.get(keyID, func() (service.Emails, error) {
+		value, err := s.get(prefixed(emailsPrefix, keyID))
+		if service.ErrorCode(err) == service.NotFound {
+			return service.Emails{}, nil
+		}
+		if err != nil {
+			return service.Emails{}, err
+		}
+		e, err := decodeEmails(value)
+		return e, s.readError(err)
+	})
 }
 
-func (s *Store) readCount(q quotaOf) (int, error) {
-	value, err := s.get(quotaKey(q.keyID, q.day))
+func (s *Store) count(key string) (int, error) {
+	return s.counts.get(key, func() (int, error) { return s.readCount(key) })
+}
+
+func (s *Store) readCount(key string) (int, error) {
+	value, err := s.get([]byte(key))
 	if service.ErrorCode(err) == service.NotFound {
 		return 0, nil
 	}
@@ -188,6 +291,13 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (serv
 		return m, err
 	}
 	m.Raw, err = s.get(messageKey(messagesKey(in), bodyKind, seq))
+	if service.ErrorCode(err) != service.NotFound {
+		return m, err
+	}
+	shared, err := s.get(shareKey(in, seq))
+	if err == nil {
+		m.Raw, err = s.get(prefixed(bodyPrefix, shared))
+	}
 	return m, err
 }
 

@@ -250,11 +250,3 @@ func (c *cache[K, V]) drop(key K) {
 	c.changes++
 	delete(c.values, key)
 }
-
-// dropAll removes all values, since any may have changed.
-func (c *cache[K, V]) dropAll() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.changes++
-	clear(c.values)
-}

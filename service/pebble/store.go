@@ -62,8 +62,8 @@ type Store struct {
 	hashes    *cache[[32]byte, string]          // IDs of keys, also by hashes of replaced secrets
 	inboxes   *cache[inboxOf, service.Inbox]
 	addresses *cache[string, inboxOf]
-	quotas    *cache[quotaOf, int]
-	quotaDay  service.Day // the counts of earlier days are removed
+	emails    *cache[string, service.Emails] // by ID of key
+	counts    *cache[string, int]            // by key of the database
 
 	queue     chan *op
 	over      chan struct{} // closed when the store has failed or the committer has ended
@@ -129,7 +129,8 @@ func newStore(dir string, l *lock, o Options) *Store {
 		hashes:       newCache[[32]byte, string](cacheSize),
 		inboxes:      newCache[inboxOf, service.Inbox](inboxCacheSize),
 		addresses:    newCache[string, inboxOf](inboxCacheSize),
-		quotas:       newCache[quotaOf, int](cacheSize),
+		emails:       newCache[string, service.Emails](cacheSize),
+		counts:       newCache[string, int](cacheSize),
 		queue:        make(chan *op, queueSize),
 		over:         make(chan struct{}),
 		failing:      make(chan struct{}),
@@ -255,7 +256,7 @@ func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-const format = "3"
+const format = "4"
 
 // sizeOf returns the size in bytes of the disk that a folder is on, or 1 TiB if it is unknown.
 func sizeOf(disk vfs.FS, dir string) uint64 {
@@ -345,7 +346,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := cmp.Or(s.disk.check(), s.stuck()); err != nil {
 		return err
 	}
-	err := s.wait(ctx, &op{test: true, done: make(chan error, 1), prepare: func(g *group) error {
+	err := s.wait(ctx, &op{test: true, prepare: func(g *group) error {
 		g.set([]byte{readyKey}, nil)
 		return nil
 	}})

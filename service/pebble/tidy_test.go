@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,12 +19,18 @@ func TestDiskSpaceIsFreed(t *testing.T) {
 		s := mustOpen(t, dir, Options{})
 		raw := make([]byte, 1<<20)
 		noise := rand.NewChaCha8([32]byte{})
+		// A body of several messages is there once.
 		for _, name := range []string{"one", "two", "three", "four"} {
-			in := testInbox(t, s, name)
-			for range 20 {
+			in, other, more := testInbox(t, s, name), testInbox(t, s, name+"b"), testInbox(t, s, name+"c")
+			for i := range 20 {
 				noise.Read(raw) // never fails
-				must(t, s.Append(t.Context(), delivery(in, raw)))
+				a := delivery(in, raw)
+				if i%2 == 0 {
+					a.Messages = append(a.Messages, slices.Concat(delivery(other, nil).Messages, delivery(more, nil).Messages)...)
+				}
+				must(t, s.Append(t.Context(), a))
 			}
+			must(t, s.DeleteInbox(t.Context(), other.KeyID, other.ID))
 		}
 		synctest.Wait() // for files that are being removed
 		if size := diskUse(t, dir); size < 80<<20 {
@@ -40,9 +47,12 @@ func TestDiskSpaceIsFreed(t *testing.T) {
 			t.Errorf("80 MB of mail take %d KB when idle", size>>10)
 		}
 
+		if n := checkShares(t, s); n != 40 {
+			t.Errorf("%d bodies of several messages, want 40", n)
+		}
 		swept, err := s.Sweep(t.Context(), noon.Add(time.Hour), 10)
 		must(t, err)
-		if len(swept.Inboxes) != 4 {
+		if n := checkShares(t, s); len(swept.Inboxes) != 8 || n != 0 {
 			t.Errorf("%d inboxes were swept", len(swept.Inboxes))
 		}
 		time.Sleep(10 * time.Minute)

@@ -14,7 +14,7 @@ import (
 	"mayfly/service"
 )
 
-const inboxColumns = "i.id, i.key_id, i.address, i.created_at, i.expires_at, i.slot, i.messages, i.last, i.version"
+const inboxColumns = "i.id, i.key_id, i.address, i.created_at, i.expires_at, i.slot, i.messages, i.last, i.version, i.received_at"
 
 // newVersion returns a version that is unique even if the database is restored from a backup.
 func newVersion() int64 { return rand.Int64() }
@@ -56,8 +56,8 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) er
 		b.Queue(`INSERT INTO owners AS o (key_id, inboxes, day, emails, emails_before) VALUES ($1, 0, $2, 0, 0)
 			ON CONFLICT (key_id) DO UPDATE SET day = o.day RETURNING inboxes`,
 			in.KeyID, int32(service.DayOf(in.CreatedAt))).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
-		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, messages, last, version, slot)
-			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, 0, 0, $6::bigint, $7::integer
+		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, messages, last, version, slot, received_at)
+			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, 0, 0, $6::bigint, $7::integer, $4
 			FROM owners o WHERE o.key_id = $1 AND o.inboxes < $8::bigint
 				AND NOT EXISTS (SELECT 1 FROM inboxes i WHERE i.key_id = $1 AND i.address = $3 AND i.expires_at > $4)`,
 			in.KeyID, in.ID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)), limit)
@@ -236,8 +236,8 @@ func (s *Store) readPages(ctx context.Context, pool *pgxpool.Pool, list []servic
 func scanInbox(row pgx.CollectableRow) (service.Inbox, error) {
 	var in service.Inbox
 	var version int64
-	err := row.Scan(&in.ID, &in.KeyID, &in.Address, &in.CreatedAt, &in.ExpiresAt, &in.Partition, &in.Messages, &in.Last, &version)
-	in.CreatedAt, in.ExpiresAt, in.Version = in.CreatedAt.UTC(), in.ExpiresAt.UTC(), uint64(version)
+	err := row.Scan(&in.ID, &in.KeyID, &in.Address, &in.CreatedAt, &in.ExpiresAt, &in.Partition, &in.Messages, &in.Last, &version, &in.LastReceived)
+	in.CreatedAt, in.ExpiresAt, in.LastReceived, in.Version = in.CreatedAt.UTC(), in.ExpiresAt.UTC(), in.LastReceived.UTC(), uint64(version)
 	return in, err
 }
 

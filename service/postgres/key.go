@@ -128,24 +128,12 @@ func revocation(k service.StoredKey) *time.Time {
 
 // owner is what each delivery changes of a key.
 type owner struct {
-	keyID          string
-	inboxes        int
-	day            service.Day
-	emails, before int // messages on the day, and on the day before
+	keyID   string
+	inboxes int
+	service.Emails
 }
 
-// on returns the number of messages on a day, which is only known for the last two.
-func (o *owner) on(day service.Day) int {
-	switch day {
-	case o.day:
-		return o.emails
-	case o.day - 1:
-		return o.before
-	}
-	return 0
-}
-
-const ownerColumns = "key_id, inboxes, day, emails, emails_before"
+const ownerColumns = "key_id, inboxes, day, emails, day_before, emails_before"
 
 // owner returns a key's owner, which is zero for a key that never had an inbox.
 func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
@@ -171,20 +159,17 @@ func (s *Store) readOwners(ctx context.Context, pool *pgxpool.Pool, keyIDs []str
 
 func scanOwner(row pgx.CollectableRow) (owner, error) {
 	var o owner
-	var day int32
-	err := row.Scan(&o.keyID, &o.inboxes, &day, &o.emails, &o.before)
-	o.day = service.Day(day)
+	err := row.Scan(&o.keyID, &o.inboxes, (*int32)(&o.Day), &o.Count, (*int32)(&o.DayBefore), &o.Before)
 	return o, err
 }
 
-// EmailsToday implements service.Store. It knows only the key's last day with messages and the day
-// before, and what other processes append only when this one appends again.
+// EmailsToday implements service.Store. It knows what other processes append only when this one appends again.
 func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
-	if o, ok := s.counts.get(keyID); ok && o.day >= day {
-		return o.on(day), nil
+	if o, ok := s.counts.get(keyID); ok && o.Day >= day {
+		return o.On(day), nil
 	}
 	o, err := s.owner(ctx, keyID)
-	return o.on(day), err
+	return o.On(day), err
 }
 
 // request is a request to be counted, and then the answer.

@@ -14,7 +14,7 @@ import (
 )
 
 // schemaVersion changes with the files.
-const schemaVersion = 3
+const schemaVersion = 4
 
 var (
 	//go:embed schema.sql

@@ -21,7 +21,8 @@ CREATE TABLE owners (
     inboxes       integer NOT NULL,        -- how many it has
     day           integer NOT NULL,        -- the last day with messages: days since 1970-01-01
     emails        integer NOT NULL,        -- on that day
-    emails_before integer NOT NULL         -- on the day before it
+    day_before    integer NOT NULL DEFAULT 0, -- the last one before it with messages
+    emails_before integer NOT NULL         -- on that
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 
 CREATE TABLE inboxes (
@@ -34,6 +35,7 @@ CREATE TABLE inboxes (
     messages   bigint NOT NULL,            -- in it
     last       bigint NOT NULL,            -- the sequence number of the newest it ever had
     version    bigint NOT NULL,            -- differs after each change of it or its messages
+    received_at timestamptz NOT NULL,      -- of the newest message it ever had; at first created_at
     PRIMARY KEY (key_id, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX inboxes_by_address ON inboxes (key_id, address);

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,14 +51,16 @@ func newTally(group []*delivery, gone map[*service.NewMessage]bool) *tally {
 
 // A row has as many new messages as its ID is in an array.
 const (
-	countEmails = `UPDATE owners SET day = greatest(day, $2),
+	// As service.Emails.Add.
+	countEmails = `UPDATE owners SET day = greatest($2, least(day, $2 + 1)),
 		emails = CASE WHEN day > $2 THEN emails WHEN day = $2 THEN emails + cardinality(array_positions($3::text[], key_id))
 			ELSE cardinality(array_positions($3::text[], key_id)) END,
-		emails_before = CASE WHEN day = $2 + 1 THEN emails_before + cardinality(array_positions($3::text[], key_id))
-			WHEN day >= $2 THEN emails_before WHEN day = $2 - 1 THEN emails ELSE 0 END
+		day_before = CASE WHEN day > $2 THEN $2 WHEN day = $2 THEN day_before ELSE day END,
+		emails_before = CASE WHEN day > $2 THEN CASE WHEN day_before >= $2 THEN emails_before ELSE 0 END
+			+ cardinality(array_positions($3::text[], key_id)) WHEN day = $2 THEN emails_before ELSE emails END
 		WHERE key_id`
 	countMessages = `UPDATE inboxes i SET version = $2, messages = messages + cardinality(array_positions($3::text[], id)),
-		last = last + cardinality(array_positions($3::text[], id))
+		last = last + cardinality(array_positions($3::text[], id)), received_at = greatest(received_at, $4)
 		WHERE id = ANY($3) AND key_id`
 )
 
@@ -86,13 +89,18 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, s *Store) error {
 		for _, k := range part {
 			all = append(all, t.inboxIDs[k]...)
 		}
-		queueNamed(&b, countMessages, part, " RETURNING "+inboxColumns, newVersion(), all).Query(func(rows pgx.Rows) error {
+		queueNamed(&b, countMessages, part, " RETURNING "+inboxColumns, newVersion(), all, t.received()).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanInbox)
 			maps.Copy(t.inboxes, index(list, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} }))
 			return err
 		})
 	}
 	return conn.SendBatch(ctx, &b).Close()
+}
+
+// received returns the latest time of the deliveries, whose order was not known when they were given theirs.
+func (t *tally) received() time.Time {
+	return slices.MaxFunc(t.deliveries, func(a, b *delivery) int { return a.Received.Compare(b.Received) }).Received
 }
 
 func (t *tally) day() service.Day { return service.DayOf(t.deliveries[0].Received) }
@@ -114,7 +122,7 @@ func (t *tally) refuse(gone map[*service.NewMessage]bool) bool {
 	emails := make(map[string]int) // before these messages, by ID of key
 	for keyID, ids := range t.inboxIDs {
 		o := t.owners[keyID]
-		emails[keyID] = max(0, o.on(t.day())-len(ids)) // 0 for a day that is no longer counted
+		emails[keyID] = max(0, o.On(t.day())-len(ids))
 	}
 	for _, d := range t.deliveries {
 		more := make(map[string]int, 1)
@@ -146,8 +154,8 @@ func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
 			in := t.inboxes[inboxFor(m)]
 			left[inboxFor(m)]--
 			seq := in.Last - left[inboxFor(m)]
-			m.ID = service.NewMessageID(seq)
-			sum := service.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: d.Received, Size: d.size}
+			m.ID, m.ReceivedAt = service.NewMessageID(seq), in.LastReceived
+			sum := service.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: d.size}
 			rows.add(in, int64(seq), service.Message{Summary: sum, To: m.To}, d.packed, m.Delivery)
 		}
 	}

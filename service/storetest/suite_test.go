@@ -44,7 +44,9 @@ func run(t *testing.T, open opener) {
 		{"pages of inboxes", pagesOfInboxes},
 		{"inboxes of a key", bound},
 		{"bodies", bodies},
+		{"bodies of several messages", sharedBodies},
 		{"quota", quota},
+		{"clocks", clocks},
 		{"quota shared by callers", quotaConcurrent},
 		{"sequence numbers given once", seqsConcurrent},
 		{"changes are seen", readConcurrent},
@@ -528,6 +530,55 @@ func bodies(t *testing.T, s store) {
 	}
 }
 
+// sharedBodies checks that a body stays as long as one of a delivery's messages, whatever happens to the others, and also
+// when it happens at the same time.
+func sharedBodies(t *testing.T, s store) {
+	ctx := t.Context()
+	var all []service.Inbox
+	for i := range 8 {
+		in := newInbox([]string{"key_a", "key_b", "key_c"}[i%3], fmt.Sprintf("%d@x.test", i), time.Duration(1+i)*time.Hour)
+		must(t, s.CreateInbox(ctx, in, math.MaxInt))
+		all = append(all, in)
+	}
+	const deliveries = 20
+	raw := func(n int) []byte { return body(3000 + n) }
+	for n := range deliveries {
+		appendTo(t, s, string(raw(n)), all...)
+	}
+	check := func(left ...service.Inbox) {
+		t.Helper()
+		for _, in := range left {
+			for n := range deliveries {
+				if m, err := s.Message(ctx, in, uint64(1+n)); err != nil || !bytes.Equal(m.Raw, raw(n)) {
+					t.Fatalf("message %d of %s has %d bytes: %v", n, in.Address, len(m.Raw), err)
+				}
+			}
+		}
+	}
+	check(all...)
+	must(t, failure(s.ExtendInbox(ctx, all[1].KeyID, all[1].ID, epoch, epoch.Add(72*time.Hour))))
+	together(t, 6, "", func(i int) error {
+		switch i {
+		case 0, 1:
+			return s.DeleteInbox(ctx, all[i+6].KeyID, all[i+6].ID)
+		case 2:
+			return s.DeleteMessages(ctx, all[5], "")
+		case 3:
+			return s.DeleteMessages(ctx, all[4], list(t, s, all[4])[7].ID)
+		case 4:
+			return failure(s.Sweep(ctx, epoch.Add(time.Hour), 100))
+		}
+		return s.Append(ctx, service.Append{Received: epoch, Messages: to(all[1], all[2]), Raw: []byte("x")})
+	})
+	wantCode(t, failure(s.Message(ctx, all[0], 1)), service.NotFound)
+	wantCode(t, failure(s.Message(ctx, all[4], deliveries-7)), service.NotFound)
+	check(all[1], all[2], all[3])
+	must(t, failure(s.Sweep(ctx, epoch.Add(24*time.Hour), 100)))
+	check(all[1])
+	must(t, s.DeleteMessages(ctx, all[1], list(t, s, all[1])[0].ID))
+	check(all[1])
+}
+
 // body returns bytes that compress little and differ for each size.
 func body(size int) []byte {
 	b := make([]byte, size)
@@ -572,6 +623,56 @@ func quota(t *testing.T, s store) {
 	must(t, err)
 	if got != 2 {
 		t.Errorf("%d messages on the day, want 2", got)
+	}
+}
+
+// clocks checks that a clock that steps changes neither the order of an inbox's messages nor what a key gets on a day.
+func clocks(t *testing.T, s store) {
+	ctx := t.Context()
+	in := newInbox("key_a", "one@x.test", 2*365*24*time.Hour)
+	must(t, s.CreateInbox(ctx, in, math.MaxInt))
+	deliver := func(at time.Duration, want service.Code) {
+		t.Helper()
+		n := to(in)
+		n[0].EmailsPerDay = 4
+		wantCode(t, s.Append(ctx, service.Append{Received: epoch.Add(at), Messages: n, Raw: []byte("x")}), want)
+		if got := list(t, s, in); want == "" && (n[0].ID != got[0].ID || !n[0].ReceivedAt.Equal(got[0].ReceivedAt)) {
+			t.Errorf("%v: stored as %+v, and answered %+v", at, got[0], n[0])
+		}
+	}
+	const day = 24 * time.Hour
+	var want []time.Duration
+	for _, step := range []struct{ at, received time.Duration }{
+		{-time.Minute, 0}, {time.Second, time.Second}, {-3 * time.Hour, time.Second}, {2 * time.Second, 2 * time.Second},
+	} {
+		deliver(step.at, "")
+		want = append(want, step.received)
+	}
+	// A newest message that is gone counts, too.
+	must(t, s.DeleteMessages(ctx, in, list(t, s, in)[0].ID))
+	for i, m := range list(t, s, in) {
+		if at := epoch.Add(want[2-i]); !m.ReceivedAt.Equal(at) {
+			t.Errorf("message %d was received at %v, want %v", 2-i, m.ReceivedAt, at)
+		}
+	}
+	deliver(0, service.OverQuota)
+	deliver(2*day, "")
+	if got := list(t, s, in)[0].ReceivedAt; !got.Equal(epoch.Add(2 * day)) {
+		t.Errorf("a later message was received at %v", got)
+	}
+	must(t, failure(s.Sweep(ctx, epoch.Add(2*day), 100)))
+	deliver(0, service.OverQuota)
+	for range 3 {
+		deliver(2*day, "")
+	}
+	deliver(2*day, service.OverQuota)
+	// No day that has not come is used up, but for one.
+	deliver(400*day, "")
+	for _, at := range []time.Duration{3 * day, 4 * day} {
+		for range 4 - int(at/day-3) {
+			deliver(at, "")
+		}
+		deliver(at, service.OverQuota)
 	}
 }
 
