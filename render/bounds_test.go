@@ -32,6 +32,7 @@ func TestBounds(t *testing.T) {
 		"rows":               {m: html("<table>" + r("<tr><td>1", 30_000)), simplified: true, want: "[only its beginning is shown: the mail is too long]"},
 		"title only":         {m: html("<title>Only a title"), want: "Only a title"},
 		"hidden only":        {m: html("<p style='display:none'>Only hidden"), want: "This mail shows nothing: 1 hidden block"},
+		"a gap in a cell":    {m: html(`<table><td>To<td>` + strings.Join(numbered(`<table><td style="background:#ddd;padding:5px"><b>Head %</b><tr><td style="background:#eee;padding:5px">x</table>&nbsp;`, 2), "")), want: "Head 1"},
 		"nothing":            {m: html("<p> <div></div>"), want: "This mail is empty."},
 		"no body":            {want: "This mail is empty."},
 		"an open comment":    {m: mail.Message{HTML: "<!-- " + r("x", 1000), Text: "the text part"}, want: "the text part"},

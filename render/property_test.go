@@ -3,8 +3,10 @@ package render_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +34,9 @@ func holds(t testing.TB, lines []render.Line, width int) {
 	t.Helper()
 	blank := 2 // none at the start, and at most two, between groups
 	for i, l := range lines {
+		if strings.HasPrefix(l.Plain, "This mail cannot be shown") {
+			t.Fatal("it panicked")
+		}
 		if w := displaywidth.String(l.Plain); w > width {
 			t.Fatalf("line %d takes %d of %d columns: %q", i, w, width, l.Plain)
 		}
@@ -144,7 +149,7 @@ func (g *grown) word() string {
 }
 
 func (g *grown) text(hidden bool) {
-	for range 1 + g.r.IntN(12) {
+	for range 1 + g.r.IntN(6) {
 		w := g.word()
 		if hidden {
 			g.dropped = append(g.dropped, w)
@@ -156,59 +161,122 @@ func (g *grown) text(hidden bool) {
 }
 
 var tags = []string{"div", "p", "span", "b", "i", "ul", "ol", "li", "blockquote", "h2", "pre", "table", "tr", "td", "th",
-	`a href="https://a.example/x"`, `a href="javascript:x"`, "center", `div style="display:inline-block;width:50%"`,
-	`td colspan="3"`, `p style="color:#aaa"`, `div dir="rtl"`, `td style="background:#000;color:#fff"`, "section", "form", "button"}
+	`a href="https://a.example/x"`, `a href="javascript:x"`, "center", `td colspan="3"`, `div dir="rtl"`, "section", "form", "button"}
+
+// looks are the styles of random elements.
+var looks = []string{"color:#aaa", "background:#000;color:#fff", "background:#dedede;padding:5px", "background:#f3f3f3;padding:5px;font-weight:bold",
+	"border:1px solid #ccc;padding:12px", "border:1px solid", "border-left:4px solid #36c;padding-left:8px", "text-align:center", "text-align:right",
+	"direction:rtl", "float:left;width:45%", "display:inline-block;width:50%", "font-size:32px;font-weight:bold", "margin:24px 0",
+	"border-top:1px solid #ddd;padding-top:16px", "background:#1a73e8;color:#fff;padding:10px 20px", "width:50%;vertical-align:middle"}
+
+// between are what stands between elements.
+var between = []string{"<br>", "<br><br>", "&nbsp;", "<p>&nbsp;</p>", "<hr>", `<img src="x.png" alt="a picture" width="200">`, `<img src="x.png" width="16">`}
+
+// some returns one of several texts, or none.
+func (g *grown) some(texts []string, chance float64) string {
+	if g.r.Float64() >= chance {
+		return ""
+	}
+	return texts[g.r.IntN(len(texts))]
+}
+
+func (g *grown) open(tag string) {
+	if look := g.some(looks, .5); look != "" {
+		tag += ` style="` + look + `"`
+	}
+	fmt.Fprintf(&g.out, "<%s>", tag)
+}
+
+// content is text, elements, or both.
+func (g *grown) content(depth int) {
+	if depth > 0 && g.r.IntN(4) == 0 {
+		g.element(depth-1, false)
+	} else {
+		g.text(false)
+	}
+}
+
+// table is one with cells of all kinds, now and then left open.
+func (g *grown) table(depth int) {
+	g.open("table" + g.some([]string{` width="100%"`, ` border="1"`}, .6))
+	for range 1 + g.r.IntN(4) {
+		g.out.WriteString("<tr>")
+		for range 1 + g.r.IntN(4) {
+			cell := []string{"td", "td", "td", "th"}[g.r.IntN(4)]
+			g.open(cell + g.some([]string{" colspan=2", " rowspan=2"}, .3))
+			for range 1 + g.r.IntN(3) {
+				g.content(depth)
+			}
+			g.out.WriteString(g.some([]string{"</" + cell + ">"}, .7))
+		}
+	}
+	g.out.WriteString("</table>")
+}
 
 func (g *grown) element(depth int, hidden bool) {
-	for range 1 + g.r.IntN(4) {
+	for range 1 + g.r.IntN(3) {
+		g.out.WriteString(g.some(between, .2))
+		if !hidden && g.r.IntN(4) == 0 {
+			g.table(depth)
+			continue
+		}
 		tag := tags[g.r.IntN(len(tags))]
 		name, _, _ := strings.Cut(tag, " ")
-		gone := hidden
-		if g.r.IntN(10) == 0 {
-			tag, name, gone = `div style="display:none"`, "div", true
-		}
-		fmt.Fprintf(&g.out, "<%s>", tag)
-		g.text(gone)
-		if depth > 0 {
-			g.element(depth-1, gone)
-		}
-		if gone || g.r.IntN(12) > 0 { // now and then one is left open
-			fmt.Fprintf(&g.out, "</%s>", name)
+		if gone := hidden || g.r.IntN(10) == 0; gone {
+			tag, name = `div style="display:none"`, "div"
+			fmt.Fprintf(&g.out, "<%s>", tag)
+			g.text(true)
+			if depth > 0 {
+				g.element(depth-1, true)
+			}
+			g.out.WriteString("</div>")
+		} else {
+			g.open(tag)
+			g.text(false)
+			if depth > 0 {
+				g.element(depth-1, false)
+			}
+			g.out.WriteString(g.some([]string{"</" + name + ">"}, .9)) // now and then one is left open
 		}
 		g.text(hidden)
 	}
 }
 
 // TestGrownDocuments checks documents of random elements: what holds for every mail, and that no
-// visible word is lost.
+// visible word is lost at any width. MAYFLY_LONG=1 checks 2,000.
 func TestGrownDocuments(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(150)
-	if testing.Short() {
+	seeds := uint64(100)
+	switch {
+	case os.Getenv("MAYFLY_LONG") != "":
+		seeds = 2000
+	case testing.Short():
 		seeds = 10
 	}
+	word := regexp.MustCompile(`w[0-9]+q`)
 	for seed := range seeds {
-		g := &grown{r: rand.New(rand.NewPCG(seed, 1))}
-		g.element(4, false)
-		mail := render.Open(mail.Message{HTML: g.out.String()})
-		for _, width := range []int{20, 47, 80, 133} {
-			holds(t, mail.Lines(render.Rich, render.Options{Width: width, Theme: themes()["dark-256"], Links: true, Unfold: true}), width)
-		}
-		var all strings.Builder
-		for _, l := range mail.Lines(render.Rich, render.Options{Width: 80, Unfold: true}) {
-			all.WriteString(l.Plain + "\n")
-		}
-		have := make(map[string]bool)
-		for _, w := range regexp.MustCompile(`w[0-9]+q`).FindAllString(all.String(), -1) {
-			have[w] = true
-		}
-		for _, w := range g.shown {
-			if !have[w] {
-				t.Errorf("seed %d: %s is lost", seed, w)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			g := &grown{r: rand.New(rand.NewPCG(seed, 1))}
+			g.element(2, false)
+			defer func() {
+				if t.Failed() {
+					t.Log(g.out.String())
+				}
+			}()
+			mail := render.Open(mail.Message{HTML: g.out.String()})
+			for _, width := range []int{24, 44, 80, 120} {
+				lines := mail.Lines(render.Rich, render.Options{Width: width, Theme: themes()["dark-256"], Links: true, Unfold: true})
+				holds(t, lines, width)
+				have := make(map[string]bool)
+				for _, l := range lines {
+					for _, w := range word.FindAllString(l.Plain, -1) {
+						have[w] = true
+					}
+				}
+				if i := slices.IndexFunc(g.shown, func(w string) bool { return !have[w] }); i >= 0 {
+					t.Fatalf("%s is lost at %d columns", g.shown[i], width)
+				}
 			}
-		}
-		if t.Failed() {
-			t.Fatal(g.out.String())
-		}
+		})
 	}
 }

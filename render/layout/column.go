@@ -9,11 +9,10 @@ import (
 
 // column is a cell laid out by itself, to be joined with those beside it.
 type column struct {
-	cell   *doc.Block
-	lines  []Line
-	pieces [][]piece // of each line
-	at     int       // where it begins
-	top    int       // lines of its row above it
+	cell  *doc.Block
+	lines []Line
+	at    int // where it begins
+	top   int // lines of its row above it
 }
 
 // column lays out a cell in a width. end aligns its text at the right edge.
@@ -27,7 +26,7 @@ func (l *layouter) column(cell *doc.Block, width int, end bool) column {
 	l.blocks(cell.Children)
 	l.gap = false
 	l.writeDue()
-	made := column{cell: cell, lines: l.w.trimmed(), pieces: l.w.buffered}
+	made := column{cell: cell, lines: l.w.trimmed()}
 	inner := *l
 	*l = outer
 	l.hidden, l.leaves, l.wrap, l.pics = inner.hidden, inner.leaves, inner.wrap, inner.pics
@@ -59,7 +58,7 @@ func (l *layouter) join(columns []column) {
 			if i < c.top || i-c.top >= len(c.lines) {
 				continue
 			}
-			kept, pieces := &c.lines[i-c.top], c.pieces[i-c.top]
+			kept := &c.lines[i-c.top]
 			if empty && (kept.Block > block || kept.Block == block && kept.Offset > offset) {
 				block, offset = kept.Block, kept.Offset
 			}
@@ -67,8 +66,8 @@ func (l *layouter) join(columns []column) {
 				line = append(line, spaces(c.at-x))
 				x = c.at
 			}
-			line = append(line, pieces...)
-			x += measure(pieces)
+			line = append(line, kept.pieces...)
+			x += measure(kept.pieces)
 			empty = false
 		}
 		if !empty {

@@ -31,6 +31,8 @@ type Line struct {
 	// it, which is needed once for each ImageID.
 	Draw    string
 	ImageID uint32
+
+	pieces []piece // of a line in a column, until it is joined with those beside it
 }
 
 // LinkAt is the part of a row that belongs to a link.

@@ -70,7 +70,7 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 	width := l.drawn()
 	g := &ground{around: l.ground, prefix: len(l.prefix), width: width, text: ink.text, fill: ink.fill}
 	above := l.above
-	if above != nil && (above.ground.around != l.ground || l.gap) {
+	if above != nil && (above.ground.around != l.ground || above.ground.prefix != g.prefix || above.ground.width != width || l.gap) {
 		above = nil
 	}
 	switch {

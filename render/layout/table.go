@@ -72,7 +72,7 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 		}
 	})
 	g.each(func(c *doc.Block, at, end int) {
-		if end-at > 1 && (at > 0 || end < n) {
+		if end-at > 1 && (at > 0 || end < n || g.extent().max == 0) {
 			g.stretch(at, end, l.extent(c))
 		}
 	})
@@ -418,9 +418,9 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 				col.at = g.left + total - x - width
 			}
 			if head {
-				for _, line := range col.pieces {
-					for i := range line {
-						line[i].pen.attrs = line[i].pen.attrs&^faint | bold
+				for _, line := range col.lines {
+					for i := range line.pieces {
+						line.pieces[i].pen.attrs = line.pieces[i].pen.attrs&^faint | bold
 					}
 				}
 			}
@@ -472,28 +472,73 @@ func (l *layouter) flow(b *doc.Block) bool {
 	return true
 }
 
-// records writes each row as names and values, one below another.
+// records writes each row as names and values, one below another. What names nothing stands above them, and a row
+// with a cell of several columns, such as a total, is a table of its own.
 func (l *layouter) records(b *doc.Block) {
-	names := b.Children[b.Head-1].Children
-	for i, row := range b.Children[b.Head:] {
-		l.gap = l.gap || i > 0
-		for j, c := range row.Children {
-			name := ""
-			if len(names) == len(row.Children) {
-				name = names[j].Text()
-			}
-			label := name + ": "
-			width := stringWidth(label)
-			switch {
-			case len(c.Children) == 0:
-			case name == "":
+	names, named := columnNames(b), make(map[*doc.Block]bool)
+	eachNamed(b, names, func(_, name *doc.Block) { named[name] = true })
+	for _, row := range b.Children[:b.Head] {
+		for _, c := range row.Children {
+			if !named[c] {
 				l.blocks(c.Children)
-			case width > l.room()/2:
-				l.dimmed(func() { l.blocks(names[j].Children) })
-				l.within(spaces(2), spaces(2), func() { l.blocks(c.Children) })
-			default:
-				l.within(text1(label, width, l.ink.dim()), spaces(2), func() { l.blocks(c.Children) })
 			}
 		}
 	}
+	rest := b.Children[b.Head:]
+	for i := 0; i < len(rest); i++ {
+		l.gap = l.gap || i > 0
+		if sum := rest[i : i+1]; spans(sum[0]) {
+			for i+1 < len(rest) && spans(rest[i+1]) {
+				i++
+				sum = sum[:len(sum)+1]
+			}
+			l.table(&doc.Block{Kind: doc.Table, Children: sum, Width: b.Width, RTL: b.RTL})
+			continue
+		}
+		eachNamed(&doc.Block{Children: rest[i : i+1]}, names, l.value)
+	}
+}
+
+// spans reports a row with a cell of several columns.
+func spans(row *doc.Block) bool {
+	return slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return c.Columns > 1 })
+}
+
+// columnNames returns the cells of the last row of the head by the columns that they begin in.
+func columnNames(b *doc.Block) map[int]*doc.Block {
+	names, at := make(map[int]*doc.Block), 0
+	for _, c := range b.Children[b.Head-1].Children {
+		names[at] = c
+		at += max(c.Columns, 1)
+	}
+	return names
+}
+
+// eachNamed calls f for the cells with content of all rows below the head but those that span columns, with their names or nil.
+func eachNamed(b *doc.Block, names map[int]*doc.Block, f func(c, name *doc.Block)) {
+	for _, row := range b.Children[b.Head:] {
+		if spans(row) {
+			continue
+		}
+		for at, c := range row.Children {
+			if len(c.Children) > 0 {
+				f(c, names[at])
+			}
+		}
+	}
+}
+
+// value writes a cell with its name before or above it.
+func (l *layouter) value(c, name *doc.Block) {
+	if name == nil || len(name.Children) == 0 {
+		l.blocks(c.Children)
+		return
+	}
+	label := strings.Join(strings.Fields(name.Text()), " ") + ": "
+	if width := stringWidth(label); l.indent+width <= l.opts.Width/2 {
+		l.within(text1(label, width, l.ink.dim()), spaces(2), func() { l.blocks(c.Children) })
+		return
+	}
+	l.dimmed(func() { l.blocks(name.Children) })
+	l.within(spaces(2), spaces(2), func() { l.blocks(c.Children) })
 }

@@ -20,9 +20,8 @@ type writer struct {
 	images        int // written so far
 	block, offset int // of the lines being written
 
-	limit    int       // lines
-	buffers  bool      // lines are kept as pieces, to be joined with others
-	buffered [][]piece // those of each line
+	limit   int  // lines
+	buffers bool // lines are kept as pieces, to be joined with others
 
 	styled, plain []byte
 }
@@ -50,7 +49,6 @@ func (w *writer) cut(from, keep int) int {
 	}
 	n := w.filled(keep)
 	w.lines = w.lines[:keep]
-	w.buffered = w.buffered[:min(keep, len(w.buffered))]
 	return n
 }
 
@@ -95,11 +93,10 @@ func (w *writer) line(prefix, pieces []piece) {
 	line := Line{Block: w.block, Offset: w.offset}
 	w.styled, w.plain = w.styled[:0], w.plain[:0]
 	if w.buffers {
-		pieces = slices.Concat(prefix, pieces)
-		for i := range pieces {
-			w.plain = appendText(w.plain, pieces[i].text())
+		line.pieces = slices.Concat(prefix, pieces)
+		for i := range line.pieces {
+			w.plain = appendText(w.plain, line.pieces[i].text())
 		}
-		w.buffered = append(w.buffered, pieces)
 	} else {
 		s := state{w: w}
 		s.pieces(prefix)
