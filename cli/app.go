@@ -140,7 +140,19 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	}
 }
 
-// openDebugLog opens the log file of --debug, which only its owner can read. It says what was done
+// mishaps appends the stack of a panic that a mail caused to the debug log, with --debug or without.
+type mishaps struct{ *app }
+
+func (m mishaps) Write(line []byte) (int, error) {
+	_, file, err := m.openDebugLog()
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	return file.Write(line)
+}
+
+// openDebugLog opens the debug log, which only its owner can read. With --debug it says what was done
 // and with what result, without keys and bodies.
 func (a *app) openDebugLog() (path string, file *os.File, err error) {
 	path = filepath.Join(a.stateDir(), "debug.log")
@@ -151,7 +163,6 @@ func (a *app) openDebugLog() (path string, file *os.File, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("creating the debug log: %w", err)
 	}
-	a.log = slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return path, file, nil
 }
 
@@ -190,6 +201,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		}
 		defer file.Close()
 		logPath = path
+		a.log = slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	if a.env.Getenv("GOGC") == "" {
 		// Collect the garbage of opening a large message sooner; frames leave little.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"os"
 	"os/signal"
@@ -47,7 +48,9 @@ const interruptGrace = 60 * time.Millisecond
 func Run(ctx context.Context, args []string, env Env) int {
 	ctx, signals, stop := withSignals(ctx)
 	defer stop()
-	return (&app{env: env, signals: signals}).run(ctx, args)
+	a := &app{env: env, signals: signals}
+	slog.SetDefault(slog.New(slog.NewTextHandler(mishaps{a}, nil)))
+	return a.run(ctx, args)
 }
 
 // run runs a command and returns its exit status. When ctx ends, it does not wait for a command

@@ -169,6 +169,7 @@ func (s *serving) run(ctx context.Context) error {
 		return s.app.usageErrors(err)
 	}
 	s.config.Log = log
+	slog.SetDefault(log)
 	s.app.graceful.Store(true)
 	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not end the service
 

@@ -152,7 +152,7 @@ func TestTheListOfChecks(t *testing.T) {
 		}
 	}
 	for id := range listed {
-		if !tested[id] && id != "link-no-host" {
+		if !tested[id] && id != "link-no-host" && id != "unchecked" { // see TestAMailThatPanics
 			t.Errorf("docs/checks.md has %s, which no test shows", id)
 		}
 	}

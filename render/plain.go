@@ -8,13 +8,21 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"mayfly/internal/guard"
 	"mayfly/render/doc"
 )
 
 // Plain is the body as plain text: the text view of a message without a text part, on the screen, in a
 // pipe and for a search. html2text makes it of what a reader sees, pruned and sanitised, not of the
 // mail's HTML.
-func (m *Mail) Plain() string {
+func (m *Mail) Plain() (text string) {
+	if !guard.Run("make plain text of a mail", func() { text = m.plain() }) {
+		text = m.asText().Text()
+	}
+	return text
+}
+
+func (m *Mail) plain() string {
 	root := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 	for _, b := range m.body.Blocks {
 		m.node(root, b)

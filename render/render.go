@@ -11,10 +11,12 @@ import (
 	"sync"
 
 	"mayfly/internal/clean"
+	"mayfly/internal/guard"
 	"mayfly/internal/mail"
 	"mayfly/render/check"
 	"mayfly/render/doc"
 	"mayfly/render/find"
+	"mayfly/render/html"
 	"mayfly/render/image"
 	"mayfly/render/layout"
 )
@@ -95,12 +97,42 @@ func (m *Mail) Reopen(more mail.Message) *Mail { return open(more, m) }
 
 func open(m mail.Message, before *Mail) *Mail {
 	o := &Mail{msg: m, reader: before.reader}
-	o.read(before)
-	o.rich = o.invited()
-	o.checks = sync.OnceValue(o.check)
-	o.findings = sync.OnceValue(func() []check.Finding { return append(slices.Clip(o.checks()), check.Clients(m.HTML, o.rules)...) })
-	o.imageCount = sync.OnceValues(o.countImages)
+	if !guard.Run("read a mail", func() {
+		o.read(before)
+		o.rich = o.invited()
+	}) {
+		o = &Mail{msg: m, reader: before.reader, body: o.asText()}
+		o.rich = o.body
+	}
+	o.checks = sync.OnceValue(func() []check.Finding { return checked(o.check) })
+	o.findings = sync.OnceValue(func() []check.Finding {
+		return append(slices.Clip(o.checks()), checked(func() []check.Finding { return check.Clients(m.HTML, o.rules) })...)
+	})
+	o.imageCount = sync.OnceValues(func() (present, missing int) {
+		guard.Run("count the images of a mail", func() { present, missing = o.countImages() })
+		return present, missing
+	})
 	return o
+}
+
+// checked returns what f finds, or that it did not come to an end.
+func checked(f func() []check.Finding) (found []check.Finding) {
+	if !guard.Run("check a mail", func() { found = f() }) {
+		found = []check.Finding{{ID: "unchecked", Level: check.Error, Alike: 1, Message: "Not all of the message could be checked: this is a fault of Mayfly"}}
+	}
+	return found
+}
+
+// asText returns a document for a mail that cannot be read or laid out: its text, below a line that says so.
+func (m *Mail) asText() *doc.Document {
+	text := m.msg.Text
+	if blank(text) {
+		text = html.Text(m.msg.HTML)
+	}
+	d := source(text)
+	d.Blocks[0].Gap = true
+	d.Blocks = append(note("This mail cannot be shown as it was made: this is its text.").Blocks, d.Blocks...)
+	return d
 }
 
 // Under sets what the checks look for. It comes before all other methods.

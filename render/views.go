@@ -11,9 +11,11 @@ import (
 	"golang.org/x/net/html"
 
 	"mayfly/internal/clean"
+	"mayfly/internal/guard"
 	"mayfly/internal/mail"
 	"mayfly/render/check"
 	"mayfly/render/doc"
+	"mayfly/render/image"
 	"mayfly/render/layout"
 )
 
@@ -168,15 +170,19 @@ var levels = [...]struct {
 }{check.Error: {"error", "✕", doc.Bad}, check.Warning: {"warning", "!", doc.Warning}, check.Note: {"note", "·", doc.Secondary},
 	check.Layout: {"mail client layout problem", "!", doc.Warning}, check.Decoration: {"mail client style problem", "·", doc.Secondary}}
 
-// lay lays out a view.
-func (m *Mail) lay(v View, o Options) []Line {
+// lay lays out a view, or else the text of the mail.
+func (m *Mail) lay(v View, o Options) (lines []Line) {
 	opts := layout.Options{Width: o.Width, Theme: o.Theme, Unfold: true, Wide: v == Checks}
 	if v == Rich {
 		opts.Hidden, opts.Unfold, opts.Links = o.Hidden, o.Unfold, o.Links
 		opts.HiddenKey = o.HiddenKey
 		opts.Images, opts.Image = o.Images, m.image
 	}
-	return layout.Lay(m.view(v, o.Unfold), opts)
+	if !guard.Run("lay out a mail", func() { lines = layout.Lay(m.view(v, o.Unfold), opts) }) {
+		opts.Images, opts.Image, opts.Hidden = image.Mode{}, nil, false
+		guard.Run("lay out the text of a mail", func() { lines = layout.Lay(m.asText(), opts) })
+	}
+	return lines
 }
 
 // Notice returns what the user should know about the view, one fact per line: what was not loaded,

@@ -15,6 +15,7 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 
 	"mayfly/api"
+	"mayfly/internal/guard"
 	"mayfly/internal/message"
 )
 
@@ -60,8 +61,9 @@ var dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za
 // body returns the sanitised HTML of a message, with the images that it refers to by content ID (RFC 2392). One that
 // cannot be fetched shows its alternative text.
 func body(ctx context.Context, c *api.Client, m *message.Message) string {
+	text := func(s string) string { return `<pre style="white-space:pre-wrap">` + html.EscapeString(s) + "</pre>" }
 	if m.HTML == "" {
-		return `<pre style="white-space:pre-wrap">` + html.EscapeString(m.Text) + "</pre>"
+		return text(m.Text)
 	}
 	images := map[string]string{} // data URLs without their scheme, by content ID in lower case
 	for i, at := range m.Attachments {
@@ -73,7 +75,11 @@ func body(ctx context.Context, c *api.Client, m *message.Message) string {
 			images[strings.ToLower(at.ContentID)] = strings.TrimPrefix(src, "data:")
 		}
 	}
-	return sanitizer(images).Sanitize(m.HTML)
+	safe := ""
+	if !guard.Run("make a page of a mail", func() { safe = sanitizer(images).Sanitize(m.HTML) }) {
+		return text(m.PlainText())
+	}
+	return safe
 }
 
 // What is kept of a message: all that changes how it looks. Styles may name what is to be loaded; the policy of the

@@ -121,6 +121,7 @@ func (o Options) begin(ctx context.Context) (*running, error) {
 	s := &running{lock: lock, env: o.EnvFile(), log: slog.New(slog.DiscardHandler)}
 	if file, err := openLog(o.LogFile); err == nil {
 		s.file, s.log = file, slog.New(slog.NewTextHandler(file, nil))
+		slog.SetDefault(s.log)
 	} else {
 		o.LogFile = ""
 	}

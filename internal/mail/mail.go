@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mayfly/internal/guard"
 )
 
 // Address is a mailbox of an address field. Name is decoded, Addr is bare.
@@ -85,7 +87,12 @@ type Summary struct {
 
 // Parse reads a raw message. It never fails: what cannot be parsed is in Text. Attachments may share
 // memory with raw, which must not be changed.
-func Parse(raw []byte) *Message { return parseWithin(raw, usual) }
+func Parse(raw []byte) (m *Message) {
+	if !guard.Run("parse", func() { m = parseWithin(raw, usual) }) {
+		m = &Message{Raw: raw, Text: string(raw), TextType: "text/plain", Defects: []string{"The message cannot be parsed: it is shown as it was received"}}
+	}
+	return m
+}
 
 // limits bound the work and the memory that a message may take.
 type limits struct {

@@ -35,7 +35,7 @@ func (l Level) String() string {
 
 // IDs returns the IDs that findings have.
 func IDs() []string {
-	return strings.Fields(`placeholder mojibake malformed link-empty link-relative link-no-host link-scheme link-private link-http
+	return strings.Fields(`placeholder mojibake malformed unchecked link-empty link-relative link-no-host link-scheme link-private link-http
 		link-spaces link-differs parts-code parts-link parts-differ text-missing body-missing preheader-missing image-alt
 		text-reversed html-clipped script form embedded stylesheet subject-empty subject-long from-missing from-several
 		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click

@@ -257,7 +257,23 @@ func shorten(n *html.Node) {
 
 // textOnly reads the text of a source that has no tree.
 func (b *builder) textOnly() {
-	z := html.NewTokenizer(strings.NewReader(b.source.html))
+	eachText(b.source.html, func(text string) { b.text(text + " ") })
+}
+
+// Text returns the text of a source by its tags alone, not cleaned: of a body that cannot be read any other way.
+func Text(source string) string {
+	var all strings.Builder
+	eachText(source, func(text string) {
+		if !empty(text) && all.Len() < maxText {
+			all.WriteString(strings.Join(strings.Fields(text), " ") + "\n")
+		}
+	})
+	return all.String()
+}
+
+// eachText calls f for each text outside of tags, styles and the like.
+func eachText(source string, f func(text string)) {
+	z := html.NewTokenizer(strings.NewReader(source))
 	for opaque := false; ; {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -269,7 +285,7 @@ func (b *builder) textOnly() {
 			opaque = false
 		case html.TextToken:
 			if !opaque {
-				b.text(string(z.Text()) + " ")
+				f(string(z.Text()))
 			}
 		}
 	}
