@@ -119,8 +119,15 @@ func (s *Service) Ready(ctx context.Context) error {
 	}
 }
 
-// now is the time that stamps and expiry use, in UTC and whole milliseconds, as in the contract.
-func (s *Service) now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+// now is the time that stamps and expiry use, in UTC and whole milliseconds, as in the contract. Processes that
+// share a store share its clock.
+func (s *Service) now() time.Time {
+	now := time.Now()
+	if s.shared != nil {
+		now = s.shared.Now()
+	}
+	return now.UTC().Truncate(time.Millisecond)
+}
 
 const (
 	sweepLimit = 1000        // inboxes at once, so that other changes are not held up

@@ -146,4 +146,6 @@ func TestChangesByAnotherProcessWake(t *testing.T) {
 	})
 }
 
+func (process) Now() time.Time { return time.Now() }
+
 var _ service.Shared = process{}

@@ -91,6 +91,8 @@ var (
 
 // Shared are the additional methods of a store that several processes can have open at once.
 type Shared interface {
+	// Now is the time for all processes, whatever the clocks of their machines.
+	Now() time.Time
 	// Listen calls changed with the ID of each inbox that another process changes, that of each key for which
 	// it creates one, and "" when anything may have changed. It returns nil when ctx ends.
 	Listen(ctx context.Context, changed func(id string)) error

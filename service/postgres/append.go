@@ -174,7 +174,7 @@ func byKeys(group []*delivery) map[string][]*delivery {
 
 // store stores a group in one transaction. It first counts the messages, which locks the rows of
 // their keys, in order, and then of their inboxes, and tells their sequence numbers. If some cannot be stored,
-// it begins again without them. It returns the IDs of the inboxes that have changed.
+// it begins again without them, and if a table is missing, with it. It returns the IDs of the inboxes that have changed.
 func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery) ([]string, error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery
 	for _, d := range group {
 		d.err = nil
 	}
-	gone := make(map[*service.NewMessage]bool)
+	gone, remade := make(map[*service.NewMessage]bool), false
 	for {
 		t := newTally(group, gone)
 		if len(t.deliveries) == 0 {
@@ -200,7 +200,22 @@ func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery
 			}
 			continue
 		}
-		if err := t.write(ctx, conn.Conn()); err != nil {
+		err := t.write(ctx, conn.Conn())
+		if sqlState(err) == stateNoTable && !remade {
+			// Some process believed that a slot was over.
+			if _, err := conn.Exec(ctx, "ROLLBACK"); err != nil {
+				return nil, err
+			}
+			for _, in := range t.inboxes {
+				s.slots.Delete(slotOf(in))
+				if err := s.ensureSlot(ctx, slotOf(in)); err != nil {
+					return nil, err
+				}
+			}
+			remade = true
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
 		for _, o := range t.owners {

@@ -35,7 +35,7 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	}
 	s.pool, s.rowsPerStatement = s.coordinator, math.MaxInt
 	if nodes == nil {
-		return s.makeSchema(ctx)
+		return s.begin(ctx)
 	}
 	s.citus, s.rowsPerStatement = true, 1
 	config = config.Copy()
@@ -52,7 +52,16 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, toAny); err != nil {
 		return err
 	}
-	return s.makeSchema(ctx)
+	return s.begin(ctx)
+}
+
+// begin makes the tables, and reads the clock.
+func (s *Store) begin(ctx context.Context) error {
+	err := s.makeSchema(ctx)
+	if err == nil {
+		err = s.readClock(ctx, s.pool)
+	}
+	return err
 }
 
 // node is where a server of a Citus cluster listens.

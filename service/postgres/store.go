@@ -20,8 +20,10 @@
 // Citus moves the key at that moment.
 //
 // Messages are partitioned by slots: ranges of time in which their inboxes expire, unless those are
-// extended later. When a slot is over and has no inbox left, its tables are dropped, which costs next to
-// nothing compared with deleting rows.
+// extended later. When a slot is over, the inboxes in it that were extended are moved to another, and its
+// tables are dropped, which costs next to nothing compared with deleting rows.
+//
+// The database's clock is the only one, see Now.
 package postgres
 
 import (
@@ -63,6 +65,7 @@ type Store struct {
 	log              *slog.Logger
 	timeout          time.Duration
 	slots            sync.Map // the slots that this process knows to exist
+	clock            clock
 	announcer        announcer
 
 	anyServer *server // what pool connects to
@@ -129,6 +132,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.opened = map[node]*server{{}: s.anyServer}
 	s.announcer.init()
 	s.workers.Go(s.runAnnouncements)
+	s.workers.Go(s.runClock)
 	if !o.noSlotsAhead {
 		s.workers.Go(s.runSlotsAhead)
 	}
