@@ -241,7 +241,7 @@ func scanInbox(row pgx.CollectableRow) (service.Inbox, error) {
 	return in, err
 }
 
-// ExtendInbox implements service.Store. The messages stay in their slot, see dropSlots.
+// ExtendInbox implements service.Store. The messages stay in their slot until that is over, see dropSlots.
 func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires time.Time) (service.Inbox, error) {
 	if !isName(keyID) || !isName(id) {
 		return service.Inbox{}, service.ErrNotFound
@@ -276,10 +276,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	}
 	var deleted int64
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
-		b.Queue(lockOwners+" = $1", keyID)
-		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, last)
-			SELECT key_id, id, slot, last FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
-		queueDeletions(b, []keyed{{keyID, id}}).Exec(func(done pgconn.CommandTag) error {
+		queueDeletion(b, keyID, []string{id}, "").Exec(func(done pgconn.CommandTag) error {
 			deleted = done.RowsAffected()
 			return nil
 		})

@@ -22,7 +22,7 @@ const (
 	selectMessage   = "SELECT " + summaryColumns + ", m.recipient, m.raw FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
 )
 
-// read reads what queue queues of an inbox, unless it is gone.
+// read reads what queue queues of an inbox, unless it is gone. If it has been moved since, it is found again.
 func (s *Store) read(ctx context.Context, in service.Inbox, queue func(b *pgx.Batch, table string)) error {
 	if !isName(in.KeyID) || !isName(in.ID) {
 		return service.ErrNotFound
@@ -33,18 +33,36 @@ func (s *Store) read(ctx context.Context, in service.Inbox, queue func(b *pgx.Ba
 	if err != nil {
 		return err
 	}
-	var b pgx.Batch
-	queue(&b, slotOf(in).table())
-	// At last, since the messages of a deleted inbox stay for a while.
-	b.Queue("SELECT 1 FROM inboxes WHERE key_id = $1 AND id = $2", in.KeyID, in.ID).QueryRow(func(row pgx.Row) error {
-		var one int
-		return row.Scan(&one)
+	return s.whereItIs(ctx, in, func(n slot) error {
+		var b pgx.Batch
+		queue(&b, n.table())
+		// At last, since the messages of an inbox that was deleted or moved stay for a while.
+		b.Queue("SELECT 1 FROM inboxes WHERE key_id = $1 AND id = $2 AND slot = $3", in.KeyID, in.ID, int32(n)).QueryRow(func(row pgx.Row) error {
+			var one int
+			return row.Scan(&one)
+		})
+		err := v.pool.SendBatch(ctx, &b).Close()
+		if sqlState(err) == stateNoTable {
+			return service.ErrNotFound // the slot is over
+		}
+		return s.failure(ctx, v.pool, err)
 	})
-	err = v.pool.SendBatch(ctx, &b).Close()
-	if sqlState(err) == stateNoTable {
-		return service.ErrNotFound // the slot is over
+}
+
+// whereItIs does something in the slot of an inbox. If that finds nothing, and the inbox is in another slot by
+// now, it does it there.
+func (s *Store) whereItIs(ctx context.Context, in service.Inbox, do func(slot) error) error {
+	for {
+		err := do(slotOf(in))
+		if service.ErrorCode(err) != service.NotFound {
+			return err
+		}
+		now, gone := s.Inbox(ctx, in.KeyID, in.ID)
+		if gone != nil || slotOf(now) == slotOf(in) {
+			return err
+		}
+		in = now
 	}
-	return s.failure(ctx, v.pool, err)
 }
 
 // Messages implements service.Store.
@@ -127,26 +145,28 @@ func (s *Store) DeleteMessages(ctx context.Context, in service.Inbox, messageID 
 	} else if !ok || !isName(messageID) {
 		return service.ErrNotFound
 	}
-	var changed int64
-	err := s.batch(ctx, in.KeyID, func(b *pgx.Batch) {
-		b.Queue(lockOwners+" = $1", in.KeyID)
-		b.Queue("WITH gone AS (DELETE FROM "+slotOf(in).table()+` WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4
+	err := s.whereItIs(ctx, in, func(n slot) error {
+		var changed int64
+		err := s.batch(ctx, in.KeyID, func(b *pgx.Batch) {
+			b.Queue(lockOwners+" = $1", in.KeyID)
+			b.Queue("WITH gone AS (DELETE FROM "+n.table()+` WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4
 				AND (id = $5 OR $5 = '') RETURNING seq)
 			UPDATE inboxes SET messages = messages - (SELECT count(*) FROM gone), version = $6
-			WHERE key_id = $1 AND id = $2 AND ($5 = '' OR EXISTS (SELECT 1 FROM gone))`,
-			in.KeyID, in.ID, first, last, messageID, newVersion()).Exec(func(done pgconn.CommandTag) error {
-			changed = done.RowsAffected()
-			return nil
+			WHERE key_id = $1 AND id = $2 AND slot = $7 AND ($5 = '' OR EXISTS (SELECT 1 FROM gone))`,
+				in.KeyID, in.ID, first, last, messageID, newVersion(), int32(n)).Exec(func(done pgconn.CommandTag) error {
+				changed = done.RowsAffected()
+				return nil
+			})
 		})
-	})
-	if err != nil {
+		if err == nil && changed == 0 || sqlState(err) == stateNoTable {
+			return service.ErrNotFound
+		}
 		return err
+	})
+	if err == nil {
+		s.announcer.announce(in.ID)
 	}
-	if changed == 0 {
-		return service.ErrNotFound
-	}
-	s.announcer.announce(in.ID)
-	return nil
+	return err
 }
 
 // The first byte of a stored body says how the rest is encoded.

@@ -2,12 +2,12 @@
 -- The primary key of each table has all that its rows are found by. There are no foreign keys.
 
 CREATE TABLE schema_version (
-    version     integer NOT NULL,
+    version     integer PRIMARY KEY, -- Citus moves no reference table without one
     distributed boolean NOT NULL
 );
 
 CREATE TABLE keys (
-    id         text PRIMARY KEY,
+    id         text COLLATE "C" PRIMARY KEY,
     hash       bytea NOT NULL UNIQUE, -- SHA-256 of the secret
     name       text NOT NULL,
     plan       text NOT NULL,
@@ -17,7 +17,7 @@ CREATE TABLE keys (
 
 -- What is counted of a key. A transaction that changes anything of a key locks this row first.
 CREATE TABLE owners (
-    key_id        text PRIMARY KEY,
+    key_id        text COLLATE "C" PRIMARY KEY,
     inboxes       integer NOT NULL,        -- how many it has
     day           integer NOT NULL,        -- the last day with messages: days since 1970-01-01
     emails        integer NOT NULL,        -- on that day
@@ -26,9 +26,9 @@ CREATE TABLE owners (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 
 CREATE TABLE inboxes (
-    key_id     text NOT NULL,
+    key_id     text COLLATE "C" NOT NULL,
     id         text COLLATE "C" NOT NULL,
-    address    text NOT NULL,
+    address    text COLLATE "C" NOT NULL,
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     slot       integer NOT NULL,           -- the partition of its messages
@@ -41,16 +41,19 @@ CREATE TABLE inboxes (
 CREATE INDEX inboxes_by_address ON inboxes (key_id, address);
 CREATE INDEX inboxes_by_age ON inboxes (key_id, created_at DESC, id);
 CREATE INDEX inboxes_by_expiry ON inboxes (expires_at);
+-- The few that end after their slot.
+CREATE INDEX inboxes_extended ON inboxes (slot)
+    WHERE expires_at > to_timestamp(CASE WHEN slot >= 0 THEN (slot + 1) * 3600.0 ELSE (1 - slot) * 86400.0 END);
 
 -- An address belongs for ever to the key that had it first. The inbox that has it is the newest one of that key.
 CREATE TABLE addresses (
-    address text PRIMARY KEY,
-    key_id  text NOT NULL
+    address text COLLATE "C" PRIMARY KEY,
+    key_id  text COLLATE "C" NOT NULL
 );
 
 CREATE TABLE messages (
-    key_id      text NOT NULL,
-    inbox_id    text NOT NULL,
+    key_id      text COLLATE "C" NOT NULL,
+    inbox_id    text COLLATE "C" NOT NULL,
     slot        integer NOT NULL,
     seq         bigint NOT NULL,           -- the sequence number; 1 is the first that arrived
     id          text NOT NULL,
@@ -66,7 +69,7 @@ CREATE TABLE messages (
 ) PARTITION BY LIST (slot);
 ALTER TABLE messages ALTER COLUMN raw SET STORAGE EXTERNAL;
 
--- The partitions of messages, and when the last inbox in each has expired, unless that was put off since.
+-- The partitions of messages, and when the last inbox in each has expired.
 CREATE TABLE slots (
     slot    integer PRIMARY KEY,
     ends_at timestamptz NOT NULL
@@ -74,8 +77,8 @@ CREATE TABLE slots (
 
 -- Deleted inboxes whose messages are still to be removed, and the sequence number of the last one.
 CREATE TABLE deleted (
-    key_id   text NOT NULL,
-    inbox_id text NOT NULL,
+    key_id   text COLLATE "C" NOT NULL,
+    inbox_id text COLLATE "C" NOT NULL,
     slot     integer NOT NULL,
     last     bigint NOT NULL,
     PRIMARY KEY (key_id, inbox_id)
@@ -83,7 +86,7 @@ CREATE TABLE deleted (
 
 -- How many requests a key has made. There is one row for each key that ever made one.
 CREATE TABLE requests (
-    key_id  text PRIMARY KEY,
+    key_id  text COLLATE "C" PRIMARY KEY,
     second  integer NOT NULL DEFAULT floor(date_part('epoch', statement_timestamp())), -- of the last change, since 1970
     before  bigint NOT NULL DEFAULT 0,     -- the total before it
     total   bigint NOT NULL,               -- and after it

@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -113,15 +115,23 @@ func TestSlotsInUseAreDroppedLater(t *testing.T) {
 	wantPartitions(t, s, 0)
 }
 
-// A slot with an inbox that was extended keeps the messages of that one alone.
-func TestSlotOfAnExtendedInboxIsDroppedLater(t *testing.T) {
+// fill puts n messages of an inbox into its slot, without the time that it would take to deliver them.
+func fill(t *testing.T, s *Store, in service.Inbox, n int) {
+	t.Helper()
+	execute(t, s.pool, `INSERT INTO messages (key_id, inbox_id, slot, seq, id, sender, sender_name, subject, received_at, size, recipient, raw)
+		SELECT $1, $2, $3, n, n::text, '', '', '', now(), 1, '', '\x0078' FROM generate_series(1, $4) n`, in.KeyID, in.ID, int32(slotOf(in)), n)
+	execute(t, s.pool, "UPDATE inboxes SET messages = $2, last = $2 WHERE key_id = $3 AND id = $1", in.ID, n, in.KeyID)
+}
+
+// An inbox that was extended past the end of its slot is moved, so that the slot goes with all other messages in
+// it. Who has read the inbox before finds its messages.
+func TestSlotOfAnExtendedInboxIsDropped(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, urls []string) {
 		s := open(t, urls[0], Options{})
 		short, in := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
-		for _, in := range []service.Inbox{short, in} {
-			check(t, deliver(t.Context(), s, in, "x"))
-		}
+		fill(t, s, short, 5000)
+		check(t, deliver(t.Context(), s, in, "x"))
 		in, err := s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(48*time.Hour))
 		check(t, err)
 		for _, at := range []time.Time{slotOf(short).ends().Add(dropAfter), in.ExpiresAt.Add(-time.Second)} {
@@ -129,33 +139,150 @@ func TestSlotOfAnExtendedInboxIsDroppedLater(t *testing.T) {
 			if n := count(t, s, "SELECT count(*) FROM messages"); n != 1 {
 				t.Errorf("at %v, %d messages are left, want the extended inbox's", at, n)
 			}
+			wantPartitions(t, s, 1)
 			wantMessages(t, s, in, 1)
+			check(t, failure(s.Message(t.Context(), in, 1)))
 		}
-		check(t, failure(s.Sweep(t.Context(), in.ExpiresAt.Add(dropAfter), 100)))
-		if n := count(t, s, "SELECT count(*) FROM slots"); n != 0 {
-			t.Errorf("%d slots are left", n)
-		}
+		check(t, deliver(t.Context(), s, in, "y"))
+		check(t, s.DeleteMessages(t.Context(), in, messages(t, s, in)[0].ID))
+		check(t, s.DeleteMessages(t.Context(), in, ""))
+		wantMessages(t, s, in, 0)
+		in.Partition = 0
+		check(t, failure(s.Sweep(t.Context(), slotOf(in).ends().Add(dropAfter), 100)))
+		wantPartitions(t, s, 0)
 	})
+}
+
+// An inbox that cannot be moved holds up no other slot.
+func TestLockedInboxKeepsItsSlotAlone(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{Timeout: 3 * time.Second})
+	in, later := create(t, s, 1, time.Hour), create(t, s, 2, 3*time.Hour)
+	check(t, failure(s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(48*time.Hour))))
+	other := later
+	other.ID, other.KeyID, other.Address = "inbox_other", "key_other", "other@x.test"
+	check(t, s.CreateInbox(t.Context(), other, math.MaxInt))
+	check(t, s.DeleteInbox(t.Context(), later.KeyID, later.ID))
+	tx, err := s.pool.Begin(t.Context())
+	check(t, err)
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	execute(t, tx, "SET LOCAL idle_in_transaction_session_timeout = 0")
+	execute(t, tx, lockOwners+" = $1", in.KeyID)
+	sweep := func() {
+		t.Helper()
+		check(t, failure(s.Sweep(t.Context(), slotOf(later).ends().Add(dropAfter), 100)))
+	}
+	sweep()
+	wantPartitions(t, s, 2) // that of the locked inbox, and the one to which it cannot be moved
+	check(t, tx.Rollback(t.Context()))
+	sweep()
+	wantPartitions(t, s, 1)
+	wantMessages(t, s, in, 0)
+}
+
+// Dropping the tables of a slot does not take longer the more inboxes there are.
+func TestDroppingASlotReadsNoInboxes(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{})
+	execute(t, s.pool, `INSERT INTO inboxes (key_id, id, address, created_at, expires_at, slot, messages, last, version)
+		SELECT 'key', n::text, n::text, $1::timestamptz, $1::timestamptz + interval '1 hour', $2, 0, 0, 0 FROM generate_series(1, 20000) n`, day, int32(day.Unix()/3600+1))
+	execute(t, s.pool, "ANALYZE inboxes")
+	conn, err := s.pool.Acquire(t.Context())
+	check(t, err)
+	defer conn.Release()
+	for _, sql := range []string{
+		"SELECT " + inboxColumns + " FROM inboxes i WHERE i.slot = 1 AND " + extended + " LIMIT 1000",
+		"SELECT DISTINCT slot FROM inboxes WHERE expires_at <= '2030-01-01'",
+	} {
+		rows, err := conn.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) "+sql)
+		check(t, err)
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		check(t, err)
+		if found := regexp.MustCompile(`hit=(\d+)`).FindStringSubmatch(strings.Join(plan, "\n")); found == nil || len(found[1]) > 1 || strings.Contains(plan[0], "read=") {
+			t.Errorf("%s\n%s", sql, strings.Join(plan, "\n"))
+		}
+	}
 }
 
 func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	t.Parallel()
-	s := open(t, pgtest.Database(t), Options{})
-	in, keep := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
-	in.Messages = 2*removeBatch + 1
-	// Enough for three batches, without the time that it would take to deliver them.
+	everywhere(t, func(t *testing.T, urls []string) {
+		s := open(t, urls[0], Options{})
+		in, keep := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
+		fill(t, s, in, 2*removeMessages+1)
+		check(t, deliver(t.Context(), s, keep, "x"))
+		check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
+		wantMessages(t, s, in, 0)
+		for _, want := range []int{removeMessages + 1, 1, 0} {
+			swept, err := s.Sweep(t.Context(), day, 100)
+			check(t, err)
+			if n := count(t, s, "SELECT count(*) FROM messages WHERE inbox_id = $1", in.ID); n != want || swept.Next.Equal(day) != (want > 0) {
+				t.Errorf("%d messages are left, want %d; the next sweep is due at %v", n, want, swept.Next)
+			}
+		}
+		if n := count(t, s, "SELECT count(*) FROM messages"); n != 1 {
+			t.Errorf("%d messages are left in the database, want the other inbox's 1", n)
+		}
+		if n := count(t, s, "SELECT count(*) FROM deleted"); n != 0 {
+			t.Errorf("%d inboxes are still to be removed", n)
+		}
+	})
+}
+
+// Many deletions do not keep expired inboxes, nor take a transaction each.
+func TestDeletionsDoNotHoldUpExpiry(t *testing.T) {
+	t.Parallel()
+	r := newRecorder()
+	s := open(t, pgtest.Database(t), Options{tracer: r})
+	in := create(t, s, 0, time.Hour)
 	execute(t, s.pool, `INSERT INTO messages (key_id, inbox_id, slot, seq, id, sender, sender_name, subject, received_at, size, recipient, raw)
-		SELECT $1, $2, $3, n, n::text, '', '', '', now(), 1, '', '' FROM generate_series(1, $4) n`, in.KeyID, in.ID, int32(slotOf(in)), in.Messages)
-	execute(t, s.pool, "UPDATE inboxes SET messages = $2, last = $2 WHERE id = $1", in.ID, in.Messages)
-	check(t, deliver(t.Context(), s, keep, "x"))
-	check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
-	wantMessages(t, s, in, 0)
-	check(t, failure(s.Sweep(t.Context(), day, 100)))
-	if n := count(t, s, "SELECT count(*) FROM messages"); n != 1 {
-		t.Errorf("%d messages are left in the database, want the other inbox's 1", n)
+		SELECT 'key_' || n % 10, 'gone_' || n, $1, 1, '1', '', '', '', now(), 1, '', '\x0078' FROM generate_series(1, 1500) n`, int32(slotOf(in)))
+	execute(t, s.pool, "INSERT INTO deleted SELECT key_id, inbox_id, slot, 1 FROM messages")
+	r.take()
+	swept, err := s.Sweep(t.Context(), in.ExpiresAt, 100)
+	check(t, err)
+	if left := count(t, s, "SELECT count(*) FROM deleted"); left != 500 || !swept.Next.Equal(in.ExpiresAt) || len(swept.Inboxes) != 1 {
+		t.Errorf("%d deleted inboxes are left, %+v", left, swept)
 	}
-	if n := count(t, s, "SELECT count(*) FROM deleted"); n != 0 {
-		t.Errorf("%d inboxes are still to be removed", n)
+	if n := len(r.take()); n > 20 {
+		t.Errorf("a sweep of 1000 deleted inboxes took %d transactions", n)
+	}
+	check(t, failure(s.Sweep(t.Context(), in.ExpiresAt, 100)))
+	if left := count(t, s, "SELECT count(*) FROM messages"); left != 0 {
+		t.Errorf("%d messages are left", left)
+	}
+}
+
+// The messages of an inbox whose end was set sooner do not stay until the end of its slot.
+func TestMessagesOfAShortenedInboxAreRemoved(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, urls []string) {
+		s := open(t, urls[0], Options{})
+		in, other := create(t, s, 1, 30*24*time.Hour), create(t, s, 2, time.Hour)
+		for _, in := range []service.Inbox{in, other} {
+			check(t, deliver(t.Context(), s, in, "x"))
+		}
+		in, err := s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(time.Minute))
+		check(t, err)
+		check(t, failure(s.Sweep(t.Context(), other.ExpiresAt, 100)))
+		if n := count(t, s, "SELECT count(*) FROM messages WHERE inbox_id = $1", in.ID); n != 0 {
+			t.Errorf("%d messages of the shortened inbox are left", n)
+		}
+		if n := count(t, s, "SELECT count(*) FROM messages"); n != 1 {
+			t.Errorf("%d messages are left, want the other inbox's, which go with their slot", n)
+		}
+	})
+}
+
+// The tables of a day are frozen step by step, those of an hour are dropped before.
+func TestDaysAreVacuumed(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{})
+	create(t, s, 1, time.Hour)
+	create(t, s, 2, 48*time.Hour)
+	if n := count(t, s, `SELECT count(*) FROM pg_class WHERE (relname ~ '^messages_h' AND 'autovacuum_vacuum_insert_threshold=-1' = ANY(reloptions))
+		OR (relname ~ '^messages_d' AND 'autovacuum_freeze_min_age=0' = ANY(reloptions) AND NOT 'autovacuum_vacuum_insert_threshold=-1' = ANY(reloptions))`); n != 2 {
+		t.Errorf("%d of 2 tables have their settings", n)
 	}
 }
 

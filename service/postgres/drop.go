@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"mayfly/service"
+)
+
+// dropAfter is how long the tables of a slot stay after its end: longer than a handle to an inbox is
+// kept, and than the clocks of a cluster's servers differ.
+const dropAfter = time.Hour
+
+// dropSlots drops the tables of slots that were over at now and have no inbox left, after moving the inboxes
+// that were extended. A slot that cannot be dropped is left for the next time, and holds up no other one. If
+// something reads for long, such as a backup, none can be detached, and all are left.
+func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time) error {
+	// Slots with inboxes that have expired, but could not be removed: all others in a slot that is over were extended.
+	kept, err := query(ctx, s.pool, pgx.RowTo[int32], "SELECT DISTINCT slot FROM inboxes WHERE expires_at <= $1", now)
+	if err != nil {
+		return err
+	}
+	over, err := query(ctx, s.pool, pgx.RowTo[slot], "SELECT slot FROM slots WHERE ends_at <= $1 AND slot <> ALL($2) ORDER BY ends_at", now.Add(-dropAfter), kept)
+	for _, n := range over {
+		more, failed := s.moveExtended(ctx, n)
+		if failed == nil && !more {
+			s.slots.Delete(n)
+			if failed = s.dropSlot(ctx, conn, n); sqlState(failed) == stateLocked {
+				return err
+			}
+		}
+		if failed != nil && sqlState(failed) != stateLocked {
+			err = errors.Join(err, fmt.Errorf("drop the table %s: %w", n.table(), failed))
+		}
+	}
+	return err
+}
+
+// maxMoves is how many inboxes are moved out of a slot in a sweep, each in a transaction of its own.
+const maxMoves = 1000
+
+// moveExtended moves inboxes that were extended past the end of their slot to that in which they end now, and
+// reports whether there may be more.
+func (s *Store) moveExtended(ctx context.Context, n slot) (more bool, err error) {
+	list, err := query(ctx, s.pool, scanInbox, "SELECT "+inboxColumns+" FROM inboxes i WHERE i.slot = $1 AND "+extended+" LIMIT $2", int32(n), maxMoves)
+	for _, in := range list {
+		if err == nil {
+			err = s.moveInbox(ctx, in)
+		}
+	}
+	return len(list) == maxMoves, err
+}
+
+// moveInbox moves an inbox with its messages. Mail for its key waits meanwhile, and for no other. The rows in
+// the old slot are left for its end.
+func (s *Store) moveInbox(ctx context.Context, in service.Inbox) error {
+	from := slotOf(in)
+	in.Partition = 0
+	to := slotOf(in)
+	v, err := s.serverOf(ctx, in.KeyID)
+	if err == nil {
+		err = s.ensureSlot(ctx, to)
+	}
+	if err != nil {
+		return err
+	}
+	end, err := s.turn(ctx, in.KeyID)
+	if err != nil {
+		return err
+	}
+	defer end()
+	columns := strings.Join(messageColumns, ", ")
+	values := slices.Clone(messageColumns)
+	for i, c := range values {
+		values[i] = "m." + c
+	}
+	values[slices.Index(messageColumns, "slot")] = fmt.Sprint(int32(to))
+	return s.batchOn(ctx, v.pool, func(b *pgx.Batch) {
+		b.Queue("SET LOCAL statement_timeout = 0")
+		b.Queue(lockOwners+" = $1", in.KeyID)
+		b.Queue(fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM %s m JOIN inboxes i ON i.key_id = m.key_id AND i.id = m.inbox_id
+			WHERE m.key_id = $1 AND m.inbox_id = $2 AND i.slot = %d`, to.table(), columns, strings.Join(values, ", "), from.table(), from), in.KeyID, in.ID)
+		b.Queue("UPDATE inboxes SET slot = $4 WHERE key_id = $1 AND id = $2 AND slot = $3", in.KeyID, in.ID, int32(from), int32(to))
+	})
+}
+
+// dropSlot drops the table of a slot, or completes what an interrupted call has begun. It only blocks what
+// reads from it.
+func (s *Store) dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
+	if !s.citus { // which cannot detach concurrently
+		if err := detach(ctx, conn, n.table()); err != nil {
+			return err
+		}
+	}
+	// Before the table, so that nobody looks for it.
+	if _, err := conn.Exec(ctx, "DELETE FROM deleted WHERE slot = $1", int32(n)); err != nil {
+		return err
+	}
+	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		// Others wait behind it for the table that it is a partition of, unless it was detached.
+		_, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '500ms'")
+		if err == nil {
+			_, err = tx.Exec(ctx, "DROP TABLE IF EXISTS "+n.table())
+		}
+		return err
+	})
+	if err == nil {
+		_, err = conn.Exec(ctx, "DELETE FROM slots WHERE slot = $1", int32(n))
+	}
+	return err
+}
+
+// detach makes a partition of the messages a table of its own, if it is not yet one.
+func detach(ctx context.Context, conn *pgxpool.Conn, table string) error {
+	if err := finishDetaching(ctx, conn); err != nil {
+		return err
+	}
+	attached, err := isAttached(ctx, conn, table)
+	if err == nil && attached {
+		_, err = conn.Exec(ctx, "ALTER TABLE messages DETACH PARTITION "+table+" CONCURRENTLY")
+	}
+	return err
+}
+
+// finishDetaching completes the detaching of a partition that was interrupted. Until then no other
+// partition can be detached.
+func finishDetaching(ctx context.Context, conn *pgxpool.Conn) error {
+	var table string
+	err := conn.QueryRow(ctx, "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass('messages') AND inhdetachpending").Scan(&table)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, "ALTER TABLE messages DETACH PARTITION "+table+" FINALIZE")
+	}
+	return err
+}
