@@ -70,14 +70,23 @@ func inOrder(all, configured []*action) (sorted []*action) {
 	return sorted
 }
 
-// firstReason is the reason of the first requirement that is not met.
-func firstReason(requirements ...func() (disabledReason string)) string {
-	for _, unmet := range requirements {
-		if reason := unmet(); reason != "" {
-			return reason
+// withItem makes an action of what is done to an item. The item is looked up when the action runs; the lack of one, or
+// the first requirement that it does not meet, is why the action is unavailable.
+func withItem[T any](a action, item func() (x T, disabledReason string), do func(T) tea.Cmd, require ...func(T) (disabledReason string)) *action {
+	a.DisabledReason = func() string {
+		x, reason := item()
+		for _, unmet := range require {
+			if reason == "" {
+				reason = unmet(x)
+			}
 		}
+		return reason
 	}
-	return ""
+	a.Run = func() tea.Cmd {
+		x, _ := item()
+		return do(x)
+	}
+	return &a
 }
 
 // action is one thing the user can do.

@@ -33,16 +33,18 @@ func someActions() table {
 
 func TestWhichRowsCanBeOpenedAndMarked(t *testing.T) {
 	a := online(t)
+	all := a.actions(nil)
+	why := func(id string) string { return table{actions: all}.byID(id).reason() }
 	a.focus = theme.Messages
-	if got := a.requireRow("open"); got != "There is no message to open" {
-		t.Errorf("in an empty list: %q", got)
+	if open, mark := why("open"), why("mark"); open != "No message to open" || mark != "No message to mark" {
+		t.Errorf("in an empty list: %q, %q", open, mark)
 	}
 	a.focus = theme.Inboxes
-	if got := a.requireRow("mark"); got != "" {
+	if got := why("mark"); got != "" {
 		t.Errorf("an inbox: %q", got)
 	}
 	a.selectInbox(store.All)
-	if open, mark := a.requireRow("open"), a.requireRow("mark"); open != "" || mark != "There is no inbox to mark" {
+	if open, mark := why("open"), why("mark"); open != "" || mark != "No inbox to mark" {
 		t.Errorf("the row of all inboxes: %q, %q", open, mark)
 	}
 }
@@ -185,27 +187,27 @@ func TestReasons(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*app)
-		reason func(*app) string
+		id     string // of the action
 		want   string
 	}{
-		{"service", offline, (*app).requireService, "Not connected yet"},
-		{"service", all, (*app).requireService, ""},
-		{"inbox", offline, (*app).requireInbox, "Not connected yet"},
-		{"inbox", none, (*app).requireInbox, "There are no inboxes yet: n creates one"},
-		{"inbox", all, (*app).requireInbox, "Select an inbox first"},
-		{"inbox", gone, (*app).requireInbox, ""},
-		{"live inbox", all, (*app).requireLiveInbox, "Select an inbox first"},
-		{"live inbox", gone, (*app).requireLiveInbox, "This inbox is gone: n creates a new one"},
-		{"live inbox", smtp, (*app).requireLiveInbox, ""},
-		{"SMTP", gone, func(a *app) string { return a.inboxActions.requireSMTP() }, "Sample messages can only be sent to the local service"},
-		{"SMTP", offline, func(a *app) string { return a.inboxActions.requireSMTP() }, "Not connected yet"},
-		{"SMTP", smtp, func(a *app) string { return a.inboxActions.requireSMTP() }, ""},
-		{"message", all, func(a *app) string { return a.requireMessage() }, "Select a message first"},
-		{"message", message, func(a *app) string { return a.requireMessage() }, ""},
+		{"service", offline, "new-inbox", "Not connected yet"},
+		{"service", all, "new-inbox", ""},
+		{"inbox", offline, "label-inbox", "Not connected yet"},
+		{"inbox", none, "label-inbox", "No inboxes yet: n creates one"},
+		{"inbox", all, "label-inbox", "Select an inbox first"},
+		{"inbox", gone, "label-inbox", ""},
+		{"live inbox", all, "copy-address", "Select an inbox first"},
+		{"live inbox", gone, "copy-address", "This inbox has expired or was deleted: n creates a new one"},
+		{"live inbox", smtp, "copy-address", ""},
+		{"SMTP", gone, "send-sample", "Sample messages can only be sent to the local service"},
+		{"SMTP", offline, "send-sample", "Not connected yet"},
+		{"SMTP", smtp, "send-sample", ""},
+		{"message", all, "save-message", "Select a message first"},
+		{"message", message, "save-message", ""},
 	} {
 		a := online(t)
 		c.change(a)
-		if got := c.reason(a); got != c.want {
+		if got := (table{actions: a.actions(nil)}).byID(c.id).reason(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -56,6 +56,7 @@ type app struct {
 	moving       moving
 	reading      *reading
 	searching    *searching
+	viewing      viewing
 }
 
 func newApp(ctx context.Context, o Options, h *host.Host) *app {
@@ -97,6 +98,7 @@ func (a *app) subjects(o config.Config) {
 	a.commands = &commands{common: c, reading: a.reading}
 	a.attachments = attachments{c}
 	a.help = help{c, a.perform}
+	a.viewing = viewing{c}
 }
 
 // actions are everything that the keys do, in the order of the help.
@@ -104,7 +106,7 @@ func (a *app) actions(configured []config.Command) []*action {
 	return inOrder(slices.Concat(
 		a.arrivals.actions(), a.attachments.actions(), a.commands.actions(), a.comparing.actions(), a.connecting.actions(), a.copying.actions(),
 		a.deleting.actions(), a.exporting.actions(), a.help.actions(), a.inboxActions.actions(), a.links.actions(), a.moving.actions(),
-		a.reading.actions(), a.searching.actions(), settingsActions(a.common),
+		a.reading.actions(), a.searching.actions(), a.viewing.actions(), settingsActions(a.common),
 	), a.commands.configured(configured))
 }
 

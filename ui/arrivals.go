@@ -32,9 +32,8 @@ func (r *arrivals) actions() []*action {
 	return []*action{
 		{ID: "unread-next", Title: "Go to the newest unread message", Hint: "unread", Keys: []string{"."}, Where: anywhere,
 			DisabledReason: r.requireUnread, Run: just(r.goToUnread)},
-		{ID: "unread", Title: "Mark unread", Keys: []string{"u"}, Where: anywhere,
-			DisabledReason: r.requireMessage,
-			Run:            just(func() { r.store.SetUnread(r.message(), !r.message().Unread) })},
+		withItem(action{ID: "unread", Title: "Mark unread", Keys: []string{"u"}, Where: anywhere}, r.theMessage,
+			func(m *store.Message) tea.Cmd { r.store.SetUnread(m, !m.Unread); return nil }),
 		{ID: "follow", Title: "Follow: open messages as they arrive", Keys: []string{"F"}, Where: anywhere, Run: just(func() {
 			r.follow = !r.follow
 			r.noteEither(r.follow, "Following: new messages open at once", "Not following")
@@ -44,7 +43,7 @@ func (r *arrivals) actions() []*action {
 
 func (r *arrivals) requireUnread() (disabledReason string) {
 	if r.store.Unread() == 0 {
-		return "No message is unread"
+		return "No unread messages"
 	}
 	return ""
 }

@@ -29,8 +29,8 @@ type attachments struct{ *common }
 
 func (t attachments) actions() []*action {
 	return []*action{
-		{ID: "attachments", Title: "Attachments: look at, open or save them", Hint: "files", Keys: []string{"a"}, Where: anywhere,
-			DisabledReason: func() string { return t.reader.NeedAttachments() }, Run: t.menu},
+		{ID: "attachments", Title: "Attachments: view, open or save", Hint: "files", Keys: []string{"a"}, Where: anywhere,
+			DisabledReason: func() string { return t.reader.RequireAttachments() }, Run: t.menu},
 	}
 }
 
@@ -94,13 +94,13 @@ func (f attached) choose(i int) tea.Cmd {
 	m := f.message
 	name, refused := attachmentName(m, i), ""
 	if !slices.Contains(opened, strings.ToLower(filepath.Ext(m.FileName(i)))) {
-		refused = "A file of this kind might run: save it instead"
+		refused = "This file type could be executed; save it instead"
 	}
 	var choices []dialog.Choice
 	if f.showsHere(i) {
-		choices = append(choices, dialog.Choice{ID: "look", Title: "Look at it here"})
+		choices = append(choices, dialog.Choice{ID: "look", Title: "View here"})
 	}
-	choices = append(choices, dialog.Choice{ID: "open", Title: "Open it with the desktop's program", Reason: refused},
+	choices = append(choices, dialog.Choice{ID: "open", Title: "Open in the default application", Reason: refused},
 		dialog.Choice{ID: "save", Title: "Save it", Aside: host.ShortPath(f.host.Downloads)})
 	return f.show(dialog.NewMenu(dialog.Menu{Title: name, Choices: choices, Then: func(id string) tea.Cmd {
 		switch {

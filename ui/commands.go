@@ -31,8 +31,8 @@ type commands struct {
 
 func (c *commands) actions() []*action {
 	return []*action{
-		{ID: "pipe", Title: "Pipe the message to a command", Keys: []string{"|"}, Where: anywhere, DisabledReason: c.requireMessage, Run: c.pipe},
-		{ID: "edit", Title: "Open the message in your editor", Keys: []string{"e"}, Where: anywhere, DisabledReason: c.requireMessage, Run: c.edit},
+		withItem(action{ID: "pipe", Title: "Pipe the message to a command", Keys: []string{"|"}, Where: anywhere}, c.theMessage, c.pipe),
+		withItem(action{ID: "edit", Title: "Open the message in your editor", Keys: []string{"e"}, Where: anywhere}, c.theMessage, c.edit),
 	}
 }
 
@@ -52,17 +52,19 @@ func (c *commands) configured(lines []config.Command) []*action {
 func (c *commands) require(line string) string {
 	for _, v := range []string{host.CodeVariable, host.LinkVariable, host.SubjectVariable, host.FromVariable} {
 		if c.message() == nil && strings.Contains(line, v) {
-			return c.requireMessage()
+			return "Select a message first"
 		}
 	}
-	return c.requireInbox()
+	_, reason := c.theInbox()
+	return reason
 }
 
 func (c *commands) runConfigured(line string) tea.Cmd {
-	if c.message() == nil {
+	from := c.message()
+	if from == nil {
 		return c.run(line, host.Program{Input: []byte{}, Environ: []string{host.AddressVariable + "=" + c.inbox().Email}})
 	}
-	return c.reading.readMessage(func(m *message.Message, address string) func() tea.Cmd {
+	return c.reading.readMessage(from, func(m *message.Message, address string) func() tea.Cmd {
 		found, missing := store.Find(m), ""
 		switch {
 		case found.Code == "" && strings.Contains(line, host.CodeVariable):
@@ -85,9 +87,9 @@ func (c *commands) runConfigured(line string) tea.Cmd {
 }
 
 // pipe asks which part of the message goes to which command.
-func (c *commands) pipe() tea.Cmd {
+func (c *commands) pipe(from *store.Message) tea.Cmd {
 	view := c.reader.View
-	return c.reading.readMessage(func(m *message.Message, address string) func() tea.Cmd {
+	return c.reading.readMessage(from, func(m *message.Message, address string) func() tea.Cmd {
 		parts, environ := host.PartsOf(m, view), host.Variables(m, address)
 		menu := dialog.Menu{Title: "Pipe to a command", Then: func(id string) tea.Cmd {
 			p := parts.Named(id)
@@ -108,7 +110,7 @@ func (c *commands) pipe() tea.Cmd {
 func (c *commands) commandPrompt(p host.Part, environ []string) dialog.Dialog {
 	return dialog.NewForm(dialog.Form{
 		Title: p.Title + " to a command",
-		Fields: []dialog.Field{{Value: c.pipedTo, Hint: "! first: on the terminal   esc cancels", Check: func(line string) error {
+		Fields: []dialog.Field{{Value: c.pipedTo, Hint: "! prefix: run in the terminal   esc cancels", Check: func(line string) error {
 			if strings.TrimLeft(line, "! ") == "" {
 				return errors.New("type a command, such as wc -l")
 			}
@@ -166,9 +168,9 @@ func linesOf(written []byte) []string {
 	return strings.Split(text, "\n")
 }
 
-func (c *commands) edit() tea.Cmd {
+func (c *commands) edit(from *store.Message) tea.Cmd {
 	view := c.reader.View
-	return c.reading.readMessage(func(m *message.Message, address string) func() tea.Cmd {
+	return c.reading.readMessage(from, func(m *message.Message, address string) func() tea.Cmd {
 		p := host.PartsOf(m, view).First()
 		editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), usualEditor())
 		program := host.Program{Line: editor, Input: p.Content, File: p.File, Environ: host.Variables(m, address)}
@@ -186,7 +188,7 @@ func edited(editor string, err error) tea.Msg {
 	case err == nil:
 		return nil
 	case errors.As(err, &status) && status.ExitCode() == notFound:
-		return host.Done{Err: fmt.Errorf("%s was not found: set VISUAL or EDITOR to your editor", editor)}
+		return host.Done{Err: fmt.Errorf("editor %s not found: set VISUAL or EDITOR", editor)}
 	}
 	return host.Done{Err: fmt.Errorf("%s: %w", editor, err)}
 }

@@ -11,6 +11,7 @@ import (
 	"mayfly/internal/term"
 	"mayfly/ui/host"
 	"mayfly/ui/session"
+	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
@@ -63,7 +64,7 @@ func (c *common) report(d host.Done) tea.Cmd {
 }
 
 // goneOn is said instead of showing what was asked for before the user began to type or opened a dialog.
-const goneOn = "Not shown, since you have gone on: try again"
+const goneOn = "Cancelled because you moved on; try again"
 
 // unlessBusy does what was asked for, unless the user has gone on to something else.
 func (c *common) unlessBusy(do func() tea.Cmd) tea.Cmd {
@@ -98,43 +99,49 @@ func (c *common) drop(id string) {
 	}
 }
 
-// What several subjects require. Each is the reason why an action is unavailable, as the screen shows it; "" if it is
-// available.
+// What several subjects need for an action: an item, or the reason why there is none, as the screen shows it.
 
-func (c *common) requireService() (disabledReason string) {
-	return c.connection.NeedService(c.table.keyFor("connect"), c.table.keyFor("refresh"), c.now)
+func (c *common) theService() (s *session.Session, disabledReason string) {
+	return c.session(), c.connection.RequireService(c.table.keyFor("connect"), c.table.keyFor("refresh"), c.now)
 }
 
-func (c *common) requireInbox() (disabledReason string) {
-	switch {
-	case c.session() == nil:
-		return c.requireService()
-	case c.inbox() != nil:
-		return ""
-	case len(c.store.Order) == 0:
-		return "There are no inboxes yet: " + c.table.keyFor("new-inbox") + " creates one"
+func (c *common) theMessage() (m *store.Message, disabledReason string) {
+	if m = c.message(); m == nil {
+		return nil, "Select a message first"
 	}
-	return "Select an inbox first"
+	return m, ""
 }
 
-// requireLiveInbox requires one that is not gone.
-func (c *common) requireLiveInbox() (disabledReason string) {
-	return firstReason(c.requireInbox, func() string {
-		if c.inbox().Gone(c.now) {
-			return "This inbox is gone: " + c.table.keyFor("new-inbox") + " creates a new one"
+func (c *common) theInbox() (i *store.Inbox, disabledReason string) {
+	switch i = c.inbox(); {
+	case c.session() == nil:
+		_, disabledReason = c.theService()
+	case i == nil && len(c.store.Order) == 0:
+		disabledReason = "No inboxes yet: " + c.table.keyFor("new-inbox") + " creates one"
+	case i == nil:
+		disabledReason = "Select an inbox first"
+	}
+	return i, disabledReason
+}
+
+// theLiveInbox is one that is not gone.
+func (c *common) theLiveInbox() (i *store.Inbox, disabledReason string) {
+	if i, disabledReason = c.theInbox(); disabledReason == "" && i.Gone(c.now) {
+		disabledReason = "This inbox has expired or was deleted: " + c.table.keyFor("new-inbox") + " creates a new one"
+	}
+	return i, disabledReason
+}
+
+// canChange is a live inbox of a service that is not known to lack a change of it.
+func (c *common) canChange(cannot func(*api.Client) bool, lacking string) func() (i *store.Inbox, disabledReason string) {
+	return func() (*store.Inbox, string) {
+		s, reason := c.theService()
+		switch {
+		case reason != "":
+			return nil, reason
+		case cannot(s.Client):
+			return nil, lacking
 		}
-		return ""
-	})
-}
-
-// requireChange requires a live inbox, and a service that is not known to lack a change of it.
-func (c *common) requireChange(cannot func(*api.Client) bool, lacking string) func() (disabledReason string) {
-	return func() string {
-		return firstReason(c.requireService, func() string {
-			if cannot(c.session().Client) {
-				return lacking
-			}
-			return ""
-		}, c.requireLiveInbox)
+		return c.theLiveInbox()
 	}
 }

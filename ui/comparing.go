@@ -18,8 +18,7 @@ type comparing struct {
 
 func (c comparing) actions() []*action {
 	return []*action{
-		{ID: "compare", Title: "Compare with the one before, or two marked", Keys: []string{"="}, Where: anywhere,
-			DisabledReason: func() string { _, reason := c.pair(); return reason }, Run: c.compare},
+		withItem(action{ID: "compare", Title: "Compare with the previous similar message, or two marked", Keys: []string{"="}, Where: anywhere}, c.pair, c.compare),
 	}
 }
 
@@ -32,7 +31,7 @@ func (c comparing) pair() (pair [2]*store.Message, reason string) {
 	m := c.message()
 	switch n := len(c.messages.Marks); {
 	case n == 1:
-		return pair, "One message is marked: mark another with " + c.table.keyFor("mark") + ", or none"
+		return pair, "Mark a second message to compare: " + c.table.keyFor("mark") + ", or none"
 	case n > 2:
 		return pair, fmt.Sprintf("%d messages are marked: two can be compared", n)
 	case m == nil:
@@ -40,13 +39,12 @@ func (c comparing) pair() (pair [2]*store.Message, reason string) {
 	}
 	before := c.store.Before(m)
 	if before == nil {
-		return pair, "No earlier message of this kind from " + m.Sender
+		return pair, "No earlier similar message from " + m.Sender
 	}
 	return [2]*store.Message{before, m}, ""
 }
 
-func (c comparing) compare() tea.Cmd {
-	pair, _ := c.pair()
+func (c comparing) compare(pair [2]*store.Message) tea.Cmd {
 	s, older, newer := c.session(), c.reading.source(pair[0]), c.reading.source(pair[1])
 	return ask(c.common, "comparing two messages", pair[0].Key+pair[1].Key, func(ctx context.Context) (func() tea.Cmd, error) {
 		read, err := s.Read(ctx, older, newer)

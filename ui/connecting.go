@@ -76,7 +76,7 @@ func (c connecting) form(wrong error) dialog.Dialog {
 		Fields: []dialog.Field{
 			{Title: "Service", Value: asked.BaseURL, Placeholder: "https://mail.example.com", Hint: "its base URL", Check: checkBaseURL},
 			{Title: "API key", Password: true, Hint: "leave empty to use the saved key", Check: checkKey},
-			{Title: "Save as profile", Value: name, Placeholder: "not saved", Hint: "keeps the key in the keyring, or else where you say", Check: checkProfile},
+			{Title: "Save as profile", Value: name, Placeholder: "not saved", Hint: "stores the API key in the keyring; asks if there is none", Check: checkProfile},
 		},
 		Then: func(v []string) tea.Cmd {
 			t := session.Target{BaseURL: strings.TrimRight(v[0], "/"), Key: v[1]}
@@ -115,8 +115,8 @@ func (c connecting) connectAs(t session.Target, keep bool) tea.Cmd {
 func (c connecting) keyFileQuestion(m session.Connected) dialog.Dialog {
 	keep := c.connection.KeepInFile(m, c.report)
 	return dialog.NewQuestion(dialog.Question{
-		Title: "Keep the key in a file?", Keep: "forget it at the end",
-		Text:    []string{"You are connected. There is no keyring to keep the key in.", "Only you and the administrator could read the file (mode 0600)."},
+		Title: "Keep the key in a file?", Keep: "forget it on exit",
+		Text:    []string{"Connected. This machine has no keyring for the API key.", "Only you and the administrator could read the file (mode 0600)."},
 		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "keep it in a file", Do: func() tea.Cmd { return c.begin(keep) }}},
 	})
 }
@@ -127,7 +127,7 @@ func checkBaseURL(v string) error {
 		return errors.New("a URL such as https://mail.example.com")
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("the URL alone, without a login or a query")
+		return errors.New("must not contain a login or a query")
 	}
 	return nil
 }

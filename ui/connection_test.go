@@ -23,7 +23,7 @@ func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
 		h.dontSee("This message stays")
 		h.see("✕ expired 1 min ago")
 		h.press("d")
-		h.see("Take this inbox off the list?")
+		h.see("Remove this inbox from the list?")
 		h.press("y")
 		h.see("✓ ada@apitest.example is off the list: it was already gone")
 		h.dontSee("✕ expired 1 min ago")

@@ -1,12 +1,19 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/internal/mail"
 	"mayfly/internal/message"
+	"mayfly/render"
+	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -42,14 +49,18 @@ var (
 	link = &finding{"confirmation link", func(f *store.Findings) string { return f.Link.URL }}
 )
 
+// maxFields bounds the header fields that are listed to be copied.
+const maxFields = 200
+
+// firstFields are the header fields listed before the others, in this order.
+var firstFields = []string{"from", "to", "subject", "message-id", "date", "reply-to", "cc", "list-unsubscribe"}
+
 // maxSought is how many of the newest messages are looked through for a code or a link.
 const maxSought = 20
 
 func (c *copying) actions() []*action {
 	return []*action{
-		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Keys: []string{"y"}, Where: anywhere,
-			DisabledReason: c.requireLiveInbox,
-			Run:            func() tea.Cmd { return c.copyAddress(c.inbox()) }},
+		withItem(action{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Keys: []string{"y"}, Where: anywhere}, c.theLiveInbox, c.copyAddress),
 		{ID: "copy-code", Title: "Copy the code", Hint: "code", Keys: []string{"c"}, Where: anywhere,
 			DisabledReason: func() string { return c.require(code, "No code was found in this message") },
 			Run:            func() tea.Cmd { return c.take(code) }},
@@ -59,9 +70,8 @@ func (c *copying) actions() []*action {
 			},
 			Run: func() tea.Cmd { return c.take(link) }},
 		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Keys: []string{"C"}, Where: anywhere, Run: c.toggleAuto},
-		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Keys: []string{"Y"}, Where: anywhere,
-			DisabledReason: c.requireMessage,
-			Run:            func() tea.Cmd { return c.reading.readMessage(c.menu) }},
+		withItem(action{ID: "copy-menu", Title: "Copy… (link, header, text)", Keys: []string{"Y"}, Where: anywhere}, c.theMessage,
+			func(m *store.Message) tea.Cmd { return c.reading.readMessage(m, c.menu) }),
 	}
 }
 
@@ -173,7 +183,7 @@ func (c *copying) overtaken(f *finding, m *store.Message) string {
 		case key == m.Key:
 			return ""
 		case newer.Findings == nil:
-			return "; newer mail came"
+			return "; newer mail has arrived"
 		case f.of(newer.Findings) == "" || f.of(newer.Findings) == f.of(m.Findings):
 		case f == code:
 			return "; a newer code came: " + newer.Findings.Code
@@ -191,10 +201,62 @@ func (c *copying) copyAddress(i *store.Inbox) tea.Cmd {
 	return c.copy(i.Email, i.Email)
 }
 
-// menu is the menu of what can be copied from a message.
+// menu is the menu of what can be copied from a message in the inbox with an address.
 func (c *copying) menu(m *message.Message, address string) func() tea.Cmd {
-	d := host.CopyMenu(m, address, c.copy)
+	menu, copies := dialog.Menu{Title: "Copy"}, map[string]func() tea.Cmd{}
+	// addText adds a row that copies text, named what on the screen, unless there is none.
+	addText := func(title, aside, text, what string) {
+		if text == "" {
+			return
+		}
+		id := strconv.Itoa(len(copies))
+		menu.Choices = append(menu.Choices, dialog.Choice{ID: id, Title: render.Clean(title), Aside: render.Clean(aside)})
+		copies[id] = func() tea.Cmd { return c.copy(text, render.Clean(what)) }
+	}
+	// A value is one line: a newline in it would run it where a shell has the focus.
+	add := func(title, aside, value, what string) { addText(title, aside, render.CleanName(value), what) }
+	for _, code := range m.Mail().Codes() {
+		add("Code "+code.Value, "", code.Value, code.Value)
+	}
+	for _, link := range m.Links() {
+		add("Link "+link.Text, linkHost(link.URL), link.URL, "the link")
+	}
+	add("Address of the inbox "+address, "", address, address)
+	add("Address of the sender "+m.From.Addr, "", m.From.Addr, m.From.Addr)
+	for _, f := range headerFields(m) {
+		add(f.Name+": "+f.Value, "header", f.Value, f.Name)
+	}
+	addText("Text of the message", "", m.PlainText(), "the text")
+	addText("HTML source", "", m.HTML, "the HTML source")
+	add("ID of the message "+m.ID, "", m.ID, m.ID)
+	menu.Then = func(id string) tea.Cmd { return copies[id]() }
+	d := dialog.NewMenu(menu)
 	return func() tea.Cmd { return c.show(d) }
+}
+
+// headerFields returns the header fields that matter most first. Without the raw message they are few.
+func headerFields(m *message.Message) []mail.Field {
+	fields := slices.Clone(m.Fields[:min(len(m.Fields), maxFields)])
+	if len(fields) == 0 {
+		fields = []mail.Field{{Name: "To", Value: m.Recipients()}, {Name: "Subject", Value: m.Subject}}
+	}
+	rank := func(f mail.Field) int {
+		if n := slices.Index(firstFields, strings.ToLower(f.Name)); n >= 0 {
+			return n
+		}
+		return len(firstFields)
+	}
+	slices.SortStableFunc(fields, func(a, b mail.Field) int { return rank(a) - rank(b) })
+	return fields
+}
+
+// linkHost returns the host of a link, or its scheme without one.
+func linkHost(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(u.Hostname(), u.Scheme)
 }
 
 func (c *copying) toggleAuto() tea.Cmd {

@@ -13,6 +13,7 @@ import (
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/session"
+	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
@@ -21,33 +22,39 @@ type deleting struct{ *common }
 
 func (d deleting) actions() []*action {
 	return []*action{
-		{ID: "delete-inbox", Title: "Delete the inbox, or those that are marked", Hint: "delete inbox", Keys: []string{"d"}, Where: anywhere,
-			DisabledReason: d.requireInboxes, Run: d.askInboxes},
-		{ID: "delete-message", Title: "Delete the message, or those that are marked", Keys: []string{"D"}, Where: inMessages | inReader,
-			DisabledReason: d.requireMessages, Run: d.askMessages},
-		{ID: "empty-inbox", Title: "Delete all messages of the inbox", Keys: []string{"D"}, Where: inInboxes,
-			DisabledReason: d.requireContents, Run: d.askContents},
+		withItem(action{ID: "delete-inbox", Title: "Delete inbox (or marked inboxes)", Hint: "delete inbox", Keys: []string{"d"}, Where: anywhere},
+			d.inboxesToDelete, d.askInboxes),
+		withItem(action{ID: "delete-message", Title: "Delete message (or marked messages)", Keys: []string{"D"}, Where: inMessages | inReader},
+			d.messagesToDelete, d.askMessages),
+		withItem(action{ID: "empty-inbox", Title: "Delete all messages of the inbox", Keys: []string{"D"}, Where: inInboxes},
+			d.canChange((*api.Client).CannotEmptyInboxes, "This service cannot empty inboxes"), d.askContents, func(i *store.Inbox) string {
+				if len(i.Keys) == 0 {
+					return "This inbox has no messages"
+				}
+				return ""
+			}),
 	}
 }
 
-func (d deleting) requireInboxes() (disabledReason string) {
-	if len(d.inboxes.Marks) > 0 {
-		return ""
+// inboxesToDelete are the marked inboxes, otherwise the one that an action applies to.
+func (d deleting) inboxesToDelete() (in []*store.Inbox, disabledReason string) {
+	if in = d.inboxes.Marked(); len(in) > 0 {
+		return in, ""
 	}
-	return d.requireInbox()
+	i, reason := d.theInbox()
+	return []*store.Inbox{i}, reason
 }
 
-func (d deleting) requireMessages() (disabledReason string) {
-	return firstReason(d.requireMessage, d.requireChange((*api.Client).CannotDeleteMessages, "This service cannot delete single messages"))
-}
-
-func (d deleting) requireContents() (disabledReason string) {
-	return firstReason(d.requireChange((*api.Client).CannotEmptyInboxes, "This service cannot empty inboxes"), func() string {
-		if len(d.inbox().Keys) == 0 {
-			return "There are no messages in this inbox"
-		}
-		return ""
-	})
+// messagesToDelete are the marked messages, otherwise the selected one.
+func (d deleting) messagesToDelete() (in []*store.Message, disabledReason string) {
+	m, reason := d.theMessage()
+	if reason == "" {
+		_, reason = d.canChange((*api.Client).CannotDeleteMessages, "This service cannot delete single messages")()
+	}
+	if in = d.messages.Marked(); len(in) > 0 {
+		return in, reason
+	}
+	return []*store.Message{m}, reason
 }
 
 // deletion deletes one or several, one after the other. It belongs to the session in which it was asked for.
@@ -83,8 +90,8 @@ type deleted struct {
 	err  error
 }
 
-func (d deleting) askInboxes() tea.Cmd {
-	in, s := d.markedInboxes(), d.session()
+func (d deleting) askInboxes(in []*store.Inbox) tea.Cmd {
+	s := d.session()
 	x := deletion{session: s, retry: "delete-inbox", words: wholeInboxes, what: in[0].Email}
 	messages, addresses := 0, make([]string, 0, len(in))
 	for _, i := range in {
@@ -98,13 +105,13 @@ func (d deleting) askInboxes() tea.Cmd {
 		x.what = fmt.Sprintf("%d inboxes", len(in))
 		title, text = "Delete "+x.what+"?", []string{messagesGo(messages) + " with them. " + forGood}
 	case in[0].Gone(d.now):
-		title, text = "Take this inbox off the list?", []string{x.what, "It is already gone."}
+		title, text = "Remove this inbox from the list?", []string{x.what, "It is already gone."}
 	}
 	return d.ask(title, addresses, x, text...)
 }
 
-func (d deleting) askMessages() tea.Cmd {
-	in, s := d.markedMessages(), d.session()
+func (d deleting) askMessages(in []*store.Message) tea.Cmd {
+	s := d.session()
 	x := deletion{session: s, retry: "delete-message", words: singleMessages, what: "“" + in[0].Subject + "”"}
 	title, text := "Delete this message?", x.what+" from "+in[0].Sender+". "+forGood
 	if len(in) > 1 {
@@ -121,12 +128,11 @@ func (d deleting) askMessages() tea.Cmd {
 }
 
 // askContents asks before an inbox is emptied. What arrives meanwhile may stay.
-func (d deleting) askContents() tea.Cmd {
-	i, s := d.inbox(), d.session()
-	id := i.ID
+func (d deleting) askContents(i *store.Inbox) tea.Cmd {
+	id, s := i.ID, d.session()
 	x := deletion{session: s, retry: "delete-message", words: allMessages, what: i.Email,
 		steps: []step{{id, slices.Clone(i.Keys), func(ctx context.Context) (bool, error) { return s.EmptyInbox(ctx, id) }}}}
-	return d.ask("Delete all messages of this inbox?", nil, x, i.Email, messagesGo(len(i.Keys))+", the inbox stays. "+forGood)
+	return d.ask("Delete all messages of this inbox?", nil, x, i.Email, messagesGo(len(i.Keys))+"; the inbox is kept. "+forGood)
 }
 
 const forGood = "This cannot be undone."
@@ -134,9 +140,9 @@ const forGood = "This cannot be undone."
 // messagesGo says that n messages are deleted.
 func messagesGo(n int) string {
 	if n == 1 {
-		return "1 message goes"
+		return "1 message will be deleted"
 	}
-	return fmt.Sprintf("%d messages go", n)
+	return fmt.Sprintf("%d messages will be deleted", n)
 }
 
 // ask asks before something is deleted: one, or several that are listed below.

@@ -19,11 +19,11 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 		want     []string
 		keep     string
 	}{
-		{[]int{0}, false, []string{"Delete this inbox?", "inbox-0@b.example", "0 messages go with it. This cannot be undone."}, "keep it"},
-		{[]int{1}, false, []string{"1 message goes with it."}, "keep it"},
-		{[]int{3}, true, []string{"Take this inbox off the list?", "inbox-0@b.example", "It is already gone."}, "keep it"},
-		{[]int{0, 1}, false, []string{"Delete 2 inboxes?", "1 message goes with them.", "inbox-0@", "inbox-1@"}, "keep them"},
-		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, false, []string{"Delete 12 inboxes?", "66 messages go with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them"},
+		{[]int{0}, false, []string{"Delete this inbox?", "inbox-0@b.example", "0 messages will be deleted with it. This cannot be undone."}, "keep it"},
+		{[]int{1}, false, []string{"1 message will be deleted with it."}, "keep it"},
+		{[]int{3}, true, []string{"Remove this inbox from the list?", "inbox-0@b.example", "It is already gone."}, "keep it"},
+		{[]int{0, 1}, false, []string{"Delete 2 inboxes?", "1 message will be deleted with them.", "inbox-0@", "inbox-1@"}, "keep them"},
+		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, false, []string{"Delete 12 inboxes?", "66 messages will be deleted with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them"},
 	} {
 		a := online(t)
 		a.store.Drop("a")
@@ -40,7 +40,7 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 			a.focus = 0
 			a.inboxes.MarkAll()
 		}
-		a.deleting.askInboxes()
+		a.perform(table{actions: a.actions(nil)}.byID("delete-inbox"))
 		d := a.dialogs[0]
 		uitest.DrawDialog(t, d, 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
 		uitest.DrawDialog(t, d, 20, 6).See("y delete", "esc")
@@ -112,11 +112,11 @@ func TestAHostileNameInTheQuestion(t *testing.T) {
 		i, _ := a.store.Put(api.Inbox{ID: uitest.Hostile, Email: uitest.Hostile + "@" + uitest.Hostile, ExpiresAt: now.Add(time.Hour)}, now)
 		a.updateLists()
 		a.selectInbox(i.ID)
-		a.deleting.askInboxes()
+		a.perform(table{actions: a.actions(nil)}.byID("delete-inbox"))
 		uitest.DrawDialog(t, a.dialogs[0], w, 8)
 		a.focus = 0
 		a.inboxes.MarkAll()
-		a.deleting.askInboxes()
+		a.perform(table{actions: a.actions(nil)}.byID("delete-inbox"))
 		uitest.DrawDialog(t, a.dialogs[1], w, 8)
 	}
 }

@@ -141,7 +141,7 @@ func TestNoQuestionOpensUnderWhatIsTyped(t *testing.T) {
 		}
 		h.press("o", "/")
 		h.wait(10 * time.Second)
-		h.see("Not shown, since you have gone on")
+		h.see("Cancelled because you moved on")
 		h.press("oy")
 		h.see("/oy")
 		if len(h.opened) > 0 {

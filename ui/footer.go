@@ -79,7 +79,7 @@ func (f *footer) latest() *session.Request {
 	return f.pending[len(f.pending)-1]
 }
 
-// waiting is the latest request without an answer, such as "making an inbox…"; "" if there is none.
+// waiting is the latest request without an answer, such as "creating an inbox…"; "" if there is none.
 func (f *footer) waiting() string {
 	if r := f.latest(); r != nil {
 		return r.What + theme.Ellipsis

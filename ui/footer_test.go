@@ -51,9 +51,9 @@ func TestTheFooter(t *testing.T) {
 		{"an outcome of long ago", 40, func(f *footer) { f.done(host.Done{Err: errors.New("x")}, now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
 		{"a request", 60, func(f *footer) {
 			f.say(func() string { return "x" }, now)
-			begin(f, &session.Request{What: "making an inbox"})
-		}, " n new  y copy address  ? help            making an inbox…"},
-		{"a request with less room", 14, func(f *footer) { begin(f, &session.Request{What: "making an inbox"}) }, " making an i…"},
+			begin(f, &session.Request{What: "creating an inbox"})
+		}, " n new  y copy address  ? help          creating an inbox…"},
+		{"a request with less room", 14, func(f *footer) { begin(f, &session.Request{What: "creating an inbox"}) }, " creating an…"},
 		{"an outcome meanwhile", 60, func(f *footer) {
 			begin(f, &session.Request{What: "saving"})
 			f.done(host.Done{Text: "copied 4"}, now)

@@ -39,9 +39,9 @@ func TestTheFormThatConnects(t *testing.T) {
 		{[]string{"enter"}, "! a URL such as https://mail.example.com", ""},
 		{[]string{"a.example", "enter"}, "! a URL such as https://mail.example.com", ""},
 		{[]string{"ftp://a.example", "enter"}, "! a URL such as https://mail.example.com", ""},
-		{[]string{"https://u@a.example", "enter"}, "! the URL alone", ""},
-		{[]string{"https://a.example/?q", "enter"}, "! the URL alone", ""},
-		{[]string{"https://a.example/#f", "enter"}, "! the URL alone", ""},
+		{[]string{"https://u@a.example", "enter"}, "! must not contain a login or a query", ""},
+		{[]string{"https://a.example/?q", "enter"}, "! must not contain a login or a query", ""},
+		{[]string{"https://a.example/#f", "enter"}, "! must not contain a login or a query", ""},
 		{[]string{"https://a.example", "tab", "a b", "enter"}, "! a key contains no spaces", ""},
 		{[]string{"https://a.example", "tab", "ключ", "enter"}, "! a key contains no spaces", ""},
 		{[]string{"https://a.example", "tab", "tab", "Work", "enter"}, "! a-z 0-9 _ -, at most 32", ""},
@@ -96,9 +96,9 @@ func TestAMissingKeyIsAskedFor(t *testing.T) {
 				h.press("tab", "home", "team", "shift+tab")
 			}
 			h.press("secret-key", "enter")
-			h.see("╭ Keep the key in a file?", "y keep it in a file   esc forget it at the end")
+			h.see("╭ Keep the key in a file?", "y keep it in a file   esc forget it on exit")
 			h.press("y")
-			h.see("✓ kept the key in a file that only you can read")
+			h.see("✓ saved the API key to a file only you can read")
 			name := cmp.Or(profile.Name, "team")
 			if got, want := fmt.Sprint(kept), fmt.Sprintf("[{%[1]s https://mail.example/v2}secret-key0 {%[1]s https://mail.example/v2}secret-key1]", name); got != want {
 				t.Errorf("kept %s, want %s", got, want)
@@ -151,17 +151,17 @@ func TestAMessageIsSentOnToWhomTheRelayMaySend(t *testing.T) {
 	set := setting{width: 80, height: 24, before: someMail, service: apitest.Options{Extensions: true, RelayAllow: []string{"*@example.org", "qa@example.com"}}}
 	play(t, set, func(h *harness) {
 		h.press("R")
-		h.see("╭ Send this message on", "→ *@example.org, qa@example.com")
+		h.see("╭ Release this message", "→ *@example.org, qa@example.com")
 		h.server.FailIf(apitest.Forbidden, 2, func(r *http.Request) bool { return r.Method == http.MethodPost })
 		h.press("bob@example.net", "enter")
-		h.see("╭ Send this message on", "› bob@example.net", "│ ! release the message: Your plan does not allow this")
+		h.see("╭ Release this message", "› bob@example.net", "│ ! release the message: Your plan does not allow this")
 		h.press("ctrl+u", "bob", "right")
 		h.see("› bob@example.org", "→ *@example.org, qa@example.com")
 		h.press("enter")
-		h.see("╭ Send this message on", "› bob@example.org", "! ")
+		h.see("╭ Release this message", "› bob@example.org", "! ")
 		h.press("enter")
-		h.dontSee("╭ Send this message on")
-		h.see("✓ sent to bob@example.org")
+		h.dontSee("╭ Release this message")
+		h.see("✓ released to bob@example.org")
 		h.press("R")
 		h.see("› bob@example.org")
 	})

@@ -175,7 +175,7 @@ func (a *app) noMessages(w int) []string {
 	case i == nil:
 		return say("No mail in any inbox yet.")
 	case i.Gone(a.now):
-		return do("This inbox is gone, and its messages with it.", "new-inbox", "creates a new one")
+		return do("This inbox and its messages are gone (expired or deleted).", "new-inbox", "creates a new one")
 	case i.State == store.Failing:
 		return do(session.Explain(i.Err), "refresh", "tries again")
 	case i.Paused:
@@ -194,8 +194,8 @@ func (a *app) waiting(i *store.Inbox, w int) []string {
 	switch smtp := "SMTP " + conn.SMTPAddr; {
 	case conn.SMTPAddr == "":
 		out = theme.WrapDim(th, "Mail sent to this address appears here.", w)
-	case theme.Width("Send mail to it by "+smtp+conn.SMTPNote) <= w:
-		out = []string{th.Dim.On("Send mail to it by ") + th.Text.On(smtp) + th.Warn.On(conn.SMTPNote)}
+	case theme.Width("Send mail to it via "+smtp+conn.SMTPNote) <= w:
+		out = []string{th.Dim.On("Send mail to it via ") + th.Text.On(smtp) + th.Warn.On(conn.SMTPNote)}
 	default:
 		out = []string{th.Dim.On("Send mail to it by"), th.Text.On(smtp) + th.Warn.On(conn.SMTPNote)}
 	}
@@ -205,7 +205,7 @@ func (a *app) waiting(i *store.Inbox, w int) []string {
 	}
 	if conn.Local {
 		out = append(out, "")
-		out = append(out, theme.WrapDim(th, "Point an application's SMTP settings at that port, with any login: every address it sends to becomes an inbox here.", w)...)
+		out = append(out, theme.WrapDim(th, "Point your application's SMTP settings at this port; any login works. Every address it sends to becomes an inbox here.", w)...)
 	}
 	return out
 }
@@ -218,13 +218,13 @@ type trouble struct {
 }
 
 var troubles = map[session.Trouble]trouble{
-	session.Stopped: {"✕ stopped", "The local service was stopped", "mayfly down has ended it. Mail sent to it is refused.",
+	session.Stopped: {"✕ stopped", "The local service was stopped", "It was stopped with `mayfly down`. Mail sent to it is refused.",
 		[][2]string{{"refresh", "start it again"}, {"connect", "connect to another"}}},
 	session.NoKey: {"○ no key", "No API key", "This service needs one.",
 		[][2]string{{"connect", "connect with a key"}, {"refresh", "check again"}}},
 	session.KeyRefused: {"✕ key refused", "The service refused the key", "",
 		[][2]string{{"connect", "use another key"}, {"refresh", "try again"}}},
-	session.NotInPlan: {"✕ not in the plan", "The plan does not allow this", "",
+	session.NotInPlan: {"✕ plan does not allow", "The plan does not allow this", "",
 		[][2]string{{"connect", "use another key"}, {"refresh", "try again"}}},
 	session.Limited: {"! limit reached", "Request limit reached", "Watching resumes when the service allows it.",
 		[][2]string{{"refresh", "try now"}}},

@@ -19,7 +19,7 @@ var helpTitles = [...]string{theme.Inboxes: "Keys for inboxes", theme.Messages: 
 
 func (h help) actions() []*action {
 	return []*action{
-		{ID: "help", Title: "The keys of this pane", Hint: "help", Keys: []string{"?"}, Where: anywhere,
+		{ID: "help", Title: "Keyboard help", Hint: "help", Keys: []string{"?"}, Where: anywhere,
 			Run: func() tea.Cmd {
 				return h.show(h.table.menu(helpTitles[h.focus], h.focus, h.perform))
 			}},

@@ -1,13 +1,14 @@
 package ui
 
 import (
+	"errors"
 	"net/url"
 
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/render"
+	"mayfly/ui/dialog"
 	"mayfly/ui/host"
-	"mayfly/ui/reader"
 	"mayfly/ui/theme"
 )
 
@@ -16,8 +17,8 @@ type links struct{ *common }
 
 func (l links) actions() []*action {
 	return []*action{
-		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Keys: []string{"f"}, Where: anywhere, DisabledReason: l.requireOpen,
-			Run: l.label},
+		{ID: "labels", Title: "Link hints: open, or shift to copy", Hint: "links", Keys: []string{"f"}, Where: anywhere,
+			DisabledReason: func() string { return l.reader.RequireOpen() }, Run: l.label},
 	}
 }
 
@@ -34,7 +35,7 @@ func (l links) label() tea.Cmd {
 
 // ask shows the destination of a link, and asks before opening it.
 func (l links) ask(to render.Link) tea.Cmd {
-	q, err := reader.LinkQuestion(to, l.open, l.copyLink)
+	q, err := linkQuestion(to, l.open, l.copyLink)
 	if err != nil {
 		l.report(host.Done{Err: err})
 		return nil
@@ -48,3 +49,32 @@ func (l links) open(u *url.URL) tea.Cmd {
 }
 
 func (l links) copyLink(url string) tea.Cmd { return l.copy(url, "the link") }
+
+// linkQuestion asks before a link is opened, and shows its destination. It fails if the link is not
+// an absolute http or https URL.
+func linkQuestion(l render.Link, open func(*url.URL) tea.Cmd, copyLink func(url string) tea.Cmd) (dialog.Dialog, error) {
+	u, err := url.Parse(l.URL)
+	switch {
+	case err != nil:
+		return nil, errors.New("the link is not a valid URL")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, errors.New("only http and https links can be opened; hold shift and type its label to copy it")
+	}
+	whole := render.Clean(u.String())
+	q := dialog.Question{
+		Title: "Open this link?", Keep: "leave it",
+		Text:   []string{"→ " + render.Clean(u.Hostname())},
+		Detail: func(w, most int) []string { return dialog.Shorten(whole, w, min(most, 6)) },
+		Answers: []dialog.Answer{
+			{Keys: []string{"o", "enter"}, Does: "open", Do: func() tea.Cmd { return open(u) }},
+			{Keys: []string{"y"}, Does: "copy", Do: func() tea.Cmd { return copyLink(u.String()) }},
+		},
+	}
+	if l.Via != "" {
+		q.Text = append(q.Text, "Redirects through "+render.Clean(l.Via)+".")
+	}
+	if l.Warning != "" {
+		q.Text = append(q.Text, "! "+render.Clean(l.Warning))
+	}
+	return dialog.NewQuestion(q), nil
+}

@@ -66,8 +66,8 @@ func TestAttachments(t *testing.T) {
 			see  []string
 		}{
 			{[]string{"a"}, []string{"../../evil.sh", "report.pdf", "4 bytes", "Save all 3"}},
-			{[]string{"enter"}, []string{"Look at it here", "Open it with"}},
-			{[]string{"down", "enter"}, []string{"A file of this kind might run"}},
+			{[]string{"enter"}, []string{"View here", "Open in the default application"}},
+			{[]string{"down", "enter"}, []string{"This file type could be executed"}},
 			{[]string{"a", "evil", "enter", "enter"}, []string{"echo EVIL", "esc closes"}},
 			{[]string{"esc", "a", "png", "enter", "enter"}, []string{" ▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀  ", "esc closes"}},
 			{[]string{"esc", "a", "pdf", "enter", "enter"}, []string{"✓ opened report.pdf"}},
@@ -77,7 +77,7 @@ func TestAttachments(t *testing.T) {
 			{[]string{"a", "all", "enter"}, []string{"✓ saved 0 files in ", ", 3 already there"}},
 			{[]string{"s"}, []string{"✓ saved ", "Files.eml"}},
 			{[]string{"s"}, []string{"✓ already there: ", "Files.eml"}},
-			{[]string{"j", "h", "j", "l", "a"}, []string{"╭ report.pdf", "Open it with"}},
+			{[]string{"j", "h", "j", "l", "a"}, []string{"╭ report.pdf", "Open in the default application"}},
 		} {
 			h.press(c.keys...)
 			h.see(c.see...)
@@ -118,8 +118,8 @@ func TestWhatMightRunIsNotOpened(t *testing.T) {
 				{Filename: c.name, ContentType: c.kind, Content: []byte("x"), Size: 1},
 			}})
 		}), func(h *harness) {
-			h.press("enter", "a", "open", "enter")
-			if opens := len(h.opened) == 1; opens != c.opens || h.shows("A file of this kind might run") == opens {
+			h.press("enter", "a", "default", "enter")
+			if opens := len(h.opened) == 1; opens != c.opens || h.shows("This file type could be executed") == opens {
 				t.Errorf("%s of type %s: opened %q", c.name, c.kind, h.opened)
 			}
 		})
@@ -288,10 +288,10 @@ func TestComparing(t *testing.T) {
 		h.press("esc")
 		h.see("Inboxes", "n new")
 		h.press("h", "g", "l", "G", "=")
-		h.see("Welcome", "No earlier message of this kind from Acme")
+		h.see("Welcome", "No earlier similar message from Acme")
 		h.dontSee("esc back")
 		h.press("space", "=")
-		h.see("One message is marked: mark another with space, or none")
+		h.see("Mark a second message to compare: space, or none")
 		h.press("g", "space", "=")
 		h.see("- 1 Jan 00:00:02  ada@", "+ 1 Jan 00:02:02  bob@")
 	})

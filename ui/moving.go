@@ -25,21 +25,32 @@ func (m moving) actions() []*action {
 		{ID: "pane-left", Title: "Pane to the left", Keys: []string{"h", "left"}, Where: anywhere, Run: just(m.paneLeft)},
 		{ID: "pane-right", Title: "Pane to the right", Keys: []string{"l", "right"}, Where: anywhere, Run: m.paneRight},
 		{ID: "back", Title: "Back", Keys: []string{"esc"}, Where: anywhere, Run: just(m.back)},
-		{ID: "filter", Title: "Filter the rows as you type", Hint: "filter", Keys: []string{"/"}, Where: inLists,
+		{ID: "filter", Title: "Filter the list", Hint: "filter", Keys: []string{"/"}, Where: inLists,
 			Run: just(func() { m.pane().StartTyping() })},
 		{ID: "read-on", Held: true, Title: "Next page", Keys: []string{"space"}, Where: inReader, Run: m.move(func(p pane) { p.Page(1) })},
 		{ID: "mark", Held: true, Title: "Mark", Keys: []string{"space"}, Where: inLists,
-			DisabledReason: func() string { return m.requireRow("mark") },
+			DisabledReason: m.requireMarkable,
 			Run:            m.move(func(p pane) { p.(interface{ Mark() }).Mark() })},
 		{ID: "mark-all", Title: "Mark all, or none", Keys: []string{"*"}, Where: inLists,
 			DisabledReason: func() string {
 				if m.focus == theme.Inboxes && len(m.store.Order) > 0 {
 					return ""
 				}
-				return m.requireRow("mark")
+				return m.requireMarkable()
 			},
 			Run: just(func() { m.pane().(interface{ MarkAll() }).MarkAll() })},
 	}
+}
+
+// requireMarkable requires a selected row other than "All inboxes".
+func (m moving) requireMarkable() (disabledReason string) {
+	switch inboxes := m.focus == theme.Inboxes; {
+	case inboxes && m.inboxes.Inbox() == nil:
+		return "No inbox to mark"
+	case !inboxes && m.message() == nil:
+		return "No message to mark"
+	}
+	return ""
 }
 
 // move is an action that moves the cursor of the pane that has focus.

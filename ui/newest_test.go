@@ -346,7 +346,7 @@ func TestTheNewestUnreadMail(t *testing.T) {
 		h.selected("Acme")
 		h.dontSee("goes there")
 		h.press(".")
-		h.see("No message is unread")
+		h.see("No unread messages")
 	})
 }
 

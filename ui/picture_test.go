@@ -93,7 +93,7 @@ func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 		h.see("Second", "Hello")
 		h.dontSee("w phone")
 		h.press("w")
-		h.see("Only what a browser paints has that: 7 shows it")
+		h.see("Only available in the web view: 7 shows it")
 		h.press("7")
 		h.see("Half blocks", "w phone  W dark")
 		h.seePainted(light)

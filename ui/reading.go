@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,15 +10,13 @@ import (
 	"mayfly/api"
 	"mayfly/internal/browser"
 	"mayfly/internal/message"
-	"mayfly/render"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
-// reading shows the selected message: it fetches it, reads others ahead, and has the keys of the views, of the search in
-// it, and of its links.
+// reading shows the selected message (enter, Z): it fetches it, reads others ahead, and marks those read that the user looked at.
 type reading struct {
 	*common
 	onRead func(key string, err error) // told of each message that was read, or why it could not be
@@ -29,60 +26,17 @@ type reading struct {
 	looked  string // the message that the user looked at last
 }
 
-// viewTitles are the titles of the views in the palette.
-var viewTitles = [...]string{
-	render.Rich: "View: rich", render.Text: "View: text", render.HTML: "View: HTML source",
-	render.Headers: "View: headers", render.Raw: "View: raw message", render.Checks: "View: checks",
-	render.Web: "View: as a browser paints it",
-}
-
 func (r *reading) actions() []*action {
-	table := []*action{
+	return []*action{
 		{ID: "open", Title: "Open", Hint: "open", Keys: []string{"enter"}, Where: inLists,
-			DisabledReason: func() string { return r.requireRow("open") }, Run: r.enter},
-		{ID: "search", Title: "Search the message", Hint: "search", Keys: []string{"/"}, Where: inReader, DisabledReason: r.requireOpen,
-			Run: just(func() { r.reader.StartTyping() })},
-		{ID: "next-hit", Held: true, Title: "Next match", Hint: "next", Keys: []string{"n"}, Where: inReader, DisabledReason: func() string { return r.reader.NeedHits(r.table.keyFor("search")) },
-			Run: just(func() { r.reader.Step(1) })},
-		{ID: "previous-hit", Held: true, Title: "Previous match", Hint: "previous", Keys: []string{"N"}, Where: inReader, DisabledReason: func() string { return r.reader.NeedHits(r.table.keyFor("search")) },
-			Run: just(func() { r.reader.Step(-1) })},
-		{ID: "end-search", Title: "End the search", Hint: "clear", Keys: []string{"esc"}, Where: inReader,
-			DisabledReason: func() string { return r.reader.NeedSearch() }, Run: just(func() { r.reader.Back() })},
-		{ID: "show-place", Title: "Go to the place of a check", Hint: "to its place", Keys: []string{"enter"}, Where: inReader,
-			DisabledReason: func() string { return r.reader.NeedCheck(r.table.keyFor("view-checks")) },
-			Run:            just(func() { r.note(r.reader.ShowPlace()) })},
-		{ID: "next-view", Title: "Next view", Hint: "view", Keys: []string{"v"}, Where: anywhere, DisabledReason: r.requireOpen,
-			Run: just(func() { r.reader.NextView() })},
-		{ID: "zoom", Title: "The message on the whole screen, and back", Keys: []string{"Z"}, Where: anywhere, DisabledReason: r.requireMessage,
-			Run: r.zoom},
-		{ID: "unfold", Title: "Unfold footers, quotes and checks", Keys: []string{"z"}, Where: anywhere, DisabledReason: r.requireOpen,
-			Run: just(func() { r.reader.ToggleUnfold() })},
-		{ID: "hidden", Title: "Show hidden text", Keys: []string{"x"}, Where: anywhere, DisabledReason: r.requireOpen,
-			Run: just(func() {
-				r.noteEither(r.reader.ToggleHidden(), "Hidden text is shown", "Hidden text is hidden again")
-			})},
-		{ID: "images", Title: "Show or hide images", Hint: "images", Keys: []string{"i"}, Where: anywhere,
-			DisabledReason: func() string { return r.reader.NeedImages(r.session() != nil && r.session().NoRaw) },
-			Run:            just(func() { r.noteEither(r.reader.ToggleImages(), "", "The images are hidden again") })},
+			DisabledReason: func() string {
+				if r.focus == theme.Messages && r.message() == nil {
+					return "No message to open"
+				}
+				return ""
+			}, Run: r.enter},
+		withItem(action{ID: "zoom", Title: "Toggle full-screen message", Keys: []string{"Z"}, Where: anywhere}, r.theMessage, r.zoom),
 	}
-	for v, name := range reader.Views {
-		table = append(table, &action{
-			ID: "view-" + name, Title: viewTitles[v], Keys: []string{strconv.Itoa(v + 1)},
-			Where: anywhere, DisabledReason: r.requireOpen, Run: just(func() { r.reader.ShowView(render.View(v)) }),
-		})
-	}
-	painted := func() string {
-		if r.reader.View != render.Web {
-			return "Only what a browser paints has that: " + r.table.keyFor("view-web") + " shows it"
-		}
-		return ""
-	}
-	return append(table, []*action{
-		{ID: "phone", Title: "Paint it for a phone, or a desktop", Hint: "phone", First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
-			Run: just(func() { r.reader.Look.Phone = !r.reader.Look.Phone })},
-		{ID: "dark", Title: "Paint it in dark colours, or light ones", Hint: "dark", First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
-			Run: just(func() { r.reader.Look.Dark = !r.reader.Look.Dark })},
-	}...)
 }
 
 // update takes what laying out, drawing and waiting bring.
@@ -247,7 +201,7 @@ func (r *reading) look() {
 }
 
 // zoom shows the message on the whole screen, or beside the lists again.
-func (r *reading) zoom() tea.Cmd {
+func (r *reading) zoom(*store.Message) tea.Cmd {
 	r.focus, r.zoomed = max(r.focus, theme.Messages), r.layout.Columns > 1
 	return r.enter()
 }
@@ -308,9 +262,8 @@ func (r *reading) requests(first []*store.Message) tea.Cmd {
 
 // readMessage reads the message with its raw form. Prepare gets it and the address of its inbox in the command; what
 // it returns is done unless the user has gone on to something else.
-func (r *reading) readMessage(prepare func(m *message.Message, address string) (do func() tea.Cmd)) tea.Cmd {
-	m, s := r.message(), r.session()
-	from, address := r.source(m), r.store.Inboxes[m.InboxID].Email
+func (r *reading) readMessage(m *store.Message, prepare func(m *message.Message, address string) (do func() tea.Cmd)) tea.Cmd {
+	s, from, address := r.session(), r.source(m), r.store.Inboxes[m.InboxID].Email
 	return ask(r.common, "reading the message", m.Key, func(ctx context.Context) (func() tea.Cmd, error) {
 		read, err := s.Read(ctx, from)
 		if err != nil {

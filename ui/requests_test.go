@@ -35,9 +35,9 @@ func TestWhatWasAskedForIsShownAtOnceAndOnce(t *testing.T) {
 		play(t, set, func(h *harness) {
 			h.server.SetDelay(4 * time.Second)
 			h.press("n")
-			h.see("making an inbox…")
+			h.see("creating an inbox…")
 			h.press("n", "n")
-			h.see("still making an inbox…")
+			h.see("still creating an inbox…")
 			h.wait(5 * time.Second)
 			h.see("✓ copied random-0002@apitest.example")
 			if n := h.asked(http.MethodPost); n != 1 {

@@ -207,8 +207,8 @@ func TestTheSelectedRowIsSeenOnEveryTerminal(t *testing.T) {
 				h.press("k")
 				stands("  All inboxes", true)
 				h.press(":", "new in")
-				stands("and copy its", true)
-				stands("with a username", false)
+				stands("with options", true)
+				stands("copies its", false)
 			})
 		})
 	}

@@ -85,22 +85,6 @@ func (s *screen) inbox() *store.Inbox {
 	return nil
 }
 
-// markedInboxes are the marked inboxes, or else the one an action applies to.
-func (s *screen) markedInboxes() []*store.Inbox {
-	if marked := s.inboxes.Marked(); len(marked) > 0 {
-		return marked
-	}
-	return []*store.Inbox{s.inbox()}
-}
-
-// markedMessages are the marked messages, or else the selected one.
-func (s *screen) markedMessages() []*store.Message {
-	if marked := s.messages.Marked(); len(marked) > 0 {
-		return marked
-	}
-	return []*store.Message{s.message()}
-}
-
 // wentTo is the message that the user went to, open or selected; nil if they went to none.
 func (s *screen) wentTo() *store.Message {
 	if s.focus == theme.Reader || s.messages.Placed() {
@@ -219,26 +203,6 @@ func (s *screen) path() []string {
 	}
 	return parts
 }
-
-// requireRow needs a selected row; do is what for. The row of all inboxes can be opened but not marked.
-func (s *screen) requireRow(do string) (disabledReason string) {
-	switch inboxes := s.focus == theme.Inboxes; {
-	case inboxes && s.inboxes.Inbox() == nil && do != "open":
-		return "There is no inbox to " + do
-	case !inboxes && s.message() == nil:
-		return "There is no message to " + do
-	}
-	return ""
-}
-
-func (s *screen) requireMessage() (disabledReason string) {
-	if s.message() == nil {
-		return "Select a message first"
-	}
-	return ""
-}
-
-func (s *screen) requireOpen() (disabledReason string) { return s.reader.NeedOpen() }
 
 // tickMsg means that a second has passed, redrawMsg that something is to be mentioned by now.
 type (

@@ -65,7 +65,7 @@ func (s *settings) save() error {
 func settingsActions(c *common) []*action {
 	return []*action{
 		{ID: "theme", Title: "Change the theme", Keys: []string{"T"}, Where: anywhere, Run: just(c.nextTheme)},
-		{ID: "mouse", Title: "Turn the mouse on, or off to select text", Keys: []string{"m"}, Where: anywhere, Run: just(func() {
+		{ID: "mouse", Title: "Toggle the mouse (off: select text)", Keys: []string{"m"}, Where: anywhere, Run: just(func() {
 			c.settings.Mouse = !c.settings.Mouse
 			c.noteEither(c.settings.Mouse, "The mouse is on", "The mouse is off: the terminal selects text")
 		})},

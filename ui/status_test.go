@@ -131,7 +131,7 @@ func TestTheStateOfTheConnection(t *testing.T) {
 		{"○ starting", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
 		{"○ no key", fail(fmt.Errorf("connect: %w", keys.ErrNone), time.Time{})},
 		{"✕ key refused", fail(api.ErrUnauthorized, time.Time{})},
-		{"✕ not in the plan", fail(api.ErrForbidden, time.Time{})},
+		{"✕ plan does not allow", fail(api.ErrForbidden, time.Time{})},
 		{"! limit reached", fail(api.ErrRateLimited, time.Time{})},
 		{"! limit reached, again in 10 s", fail(api.ErrRateLimited, now.Add(10*time.Second))},
 		{"✕ offline, again in 2 min", fail(errors.New("x"), now.Add(90*time.Second))},
@@ -172,7 +172,7 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"starting", "Starting…", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
 		{"waiting", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) {}},
 		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) { a.inboxes.Inbox().CopiedAt = now.Add(-5 * time.Second) }},
-		{"with SMTP", "Send mail to it by SMTP h:25|Waiting for mail · 1 min||y copies the address||Point an application's SMTP settings|", func(a *app) { a.session().SMTPAddr, a.session().Local = "h:25", true }},
+		{"with SMTP", "Send mail to it via SMTP h:25|Waiting for mail · 1 min||y copies the address||Point your application's SMTP", func(a *app) { a.session().SMTPAddr, a.session().Local = "h:25", true }},
 		{"on another port", "Send mail to it by|SMTP 127.0.0.1:2526 (2525 was taken)|Waiting", func(a *app) {
 			a.session().SMTPAddr, a.session().SMTPNote = "127.0.0.1:2526", " (2525 was taken)"
 		}},
@@ -181,12 +181,12 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"all", "No mail in any inbox yet.", func(a *app) { a.selectInbox(store.All) }},
 		{"filtered", "No matches. esc clears the filter.", func(a *app) { a.messages.StartTyping(); a.messages.Type(tea.PasteMsg{Content: "x"}) }},
 		{"no inbox", "There are no inboxes.||n creates one and copies its address", func(a *app) { a.store.Forget("a"); a.updateLists() }},
-		{"making one", "Making an inbox…", func(a *app) {
+		{"making one", "Creating an inbox…", func(a *app) {
 			a.store.Forget("a")
 			a.updateLists()
-			begin(&a.footer, &session.Request{What: "making an inbox"})
+			begin(&a.footer, &session.Request{What: "creating an inbox"})
 		}},
-		{"gone", "This inbox is gone, and its messages|with it.||n creates a new one", func(a *app) { a.inboxes.Inbox().Expires = now }},
+		{"gone", "This inbox and its messages are gone|(expired or deleted).||n creates a new one", func(a *app) { a.inboxes.Inbox().Expires = now }},
 		{"paused", "Watching is paused for this inbox.||p resumes|r checks once", func(a *app) { a.inboxes.Inbox().Paused = true }},
 		{"failing", "list messages:  👨 ❤ end a long|", func(a *app) { a.inboxes.Inbox().State, a.inboxes.Inbox().Err = store.Failing, broken }},
 		{"failing", "||r tries again", func(a *app) { a.inboxes.Inbox().State, a.inboxes.Inbox().Err = store.Failing, broken }},

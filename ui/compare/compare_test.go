@@ -258,7 +258,7 @@ func TestKeys(t *testing.T) {
 
 func TestWithoutADifference(t *testing.T) {
 	m := mailOf("Same", "<p>One</p><p>Two</p>")
-	uitest.DrawDialog(t, New(Of(m, m)), 60, 10).See("no difference", "= Nothing differs in this part.", "⋯ 2 equal lines")
+	uitest.DrawDialog(t, New(Of(m, m)), 60, 10).See("no difference", "= No differences in this part.", "⋯ 2 equal lines")
 }
 
 func TestAHostileMessage(t *testing.T) {

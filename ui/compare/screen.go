@@ -251,7 +251,7 @@ func rowsOf(p part, w int, unfold bool) []row {
 		l.width = max(1, (w-1-5)/2)
 	}
 	if p.changes == 0 {
-		l.single("=", []string{"Nothing differs in this part."})
+		l.single("=", []string{"No differences in this part."})
 	}
 	change := 0
 	for n, q := range p.passages {

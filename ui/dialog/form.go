@@ -27,9 +27,10 @@ type Answered struct{ Err string }
 // Field is one line of a form. The zero value is an empty one that takes any text.
 type Field struct {
 	Title       string
-	Hint        string // shown while the field has focus and is valid
-	Value       string // initial value
-	Placeholder string // shown while it is empty
+	Hint        string                    // shown while the field has focus and is valid
+	Describe    func(value string) string // instead of Hint, for what the value means; may be nil
+	Value       string                    // initial value
+	Placeholder string                    // shown while it is empty
 	// Suggestions are whole values, or *@domain for any address there. Right or end completes the first that
 	// matches; right goes on to the next.
 	Suggestions []string
@@ -132,6 +133,14 @@ func (f *form) leave() bool {
 
 func (f *form) value(n int) string { return strings.TrimSpace(f.lines[n].Value()) }
 
+// hint is what a field says while it has focus and is valid.
+func (f *form) hint(n int) string {
+	if describe := f.Fields[n].Describe; describe != nil {
+		return describe(f.value(n))
+	}
+	return f.Fields[n].Hint
+}
+
 // wrong is what is wrong with a field, "" if it is valid.
 func (f *form) wrong(n int) string {
 	if check := f.Fields[n].Check; check != nil {
@@ -180,7 +189,7 @@ func (f *form) foot(th *theme.Theme, wrong, keys string, w, most int) []string {
 	case wrong != "":
 		keys, style, most = "! "+wrong, th.Bad, maxFoot
 	case f.waiting:
-		keys = theme.Cut("waiting for the service"+theme.Ellipsis+"   esc goes on without", w)
+		keys = theme.Cut("waiting for the service"+theme.Ellipsis+"   esc continues in the background", w)
 	}
 	rows := Shorten(keys, w, most)
 	for n := range rows {
@@ -196,7 +205,7 @@ func (f *form) prompt(th *theme.Theme, w int) []string {
 		wrong = cmp.Or(f.wrong(0), wrong)
 	}
 	line := theme.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w)
-	return append([]string{line, ""}, f.foot(th, wrong, f.Fields[0].Hint, w, maxFoot)...)
+	return append([]string{line, ""}, f.foot(th, wrong, f.hint(0), w, maxFoot)...)
 }
 
 const fieldRows = 3
@@ -205,7 +214,7 @@ const fieldRows = 3
 func (f *form) field(th *theme.Theme, n, w int) []string {
 	bar, title, prompt, about := "  ", th.Dim, th.Dim, ""
 	if n == f.at {
-		bar, title, prompt, about = th.Accent.On("┃")+" ", th.Bright, th.Accent, f.Fields[n].Hint
+		bar, title, prompt, about = th.Accent.On("┃")+" ", th.Bright, th.Accent, f.hint(n)
 	}
 	style := th.Dim
 	if wrong := f.wrong(n); wrong != "" && (f.tried[n] || f.value(n) != "") {

@@ -15,7 +15,7 @@ func inboxForm() Dialog {
 	return NewForm(Form{
 		Title: "New inbox", Does: "creates", Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) },
 		Fields: []Field{
-			{Title: "Username", Hint: "what stands before the @", Placeholder: "random", Check: func(v string) error {
+			{Title: "Username", Hint: "the part before the @", Placeholder: "random", Check: func(v string) error {
 				if strings.Contains(v, "..") {
 					return errors.New("no two dots in a row")
 				}

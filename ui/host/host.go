@@ -3,7 +3,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -13,8 +12,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,11 +21,8 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"mayfly/assets"
-	"mayfly/internal/mail"
-	"mayfly/internal/message"
 	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/ui/dialog"
 )
 
 // Host is the machine. Tests replace the functions that reach outside.
@@ -190,68 +184,4 @@ func sample(n int, to string, now time.Time) ([]byte, error) {
 	fmt.Fprintf(&b, "Message-ID: <%s@sample.example>\n", rand.Text())
 	b.Write(body)
 	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte("\r\n")), nil
-}
-
-// maxFields bounds the header fields that are listed.
-const maxFields = 200
-
-// first are the header fields listed before the others, in this order.
-var first = []string{"from", "to", "subject", "message-id", "date", "reply-to", "cc", "list-unsubscribe"}
-
-// CopyMenu returns the menu of what can be copied from a message in the inbox with an address. What is chosen
-// goes to copyText, with what names it on the screen.
-func CopyMenu(m *message.Message, address string, copyText func(text, what string) tea.Cmd) dialog.Dialog {
-	menu, copies := dialog.Menu{Title: "Copy"}, map[string]func() tea.Cmd{}
-	// addText adds a row that copies text, named what on the screen, unless there is none.
-	addText := func(title, aside, text, what string) {
-		if text == "" {
-			return
-		}
-		id := strconv.Itoa(len(copies))
-		menu.Choices = append(menu.Choices, dialog.Choice{ID: id, Title: render.Clean(title), Aside: render.Clean(aside)})
-		copies[id] = func() tea.Cmd { return copyText(text, render.Clean(what)) }
-	}
-	// A value is one line: a newline in it would run it where a shell has the focus.
-	add := func(title, aside, value, what string) { addText(title, aside, render.CleanName(value), what) }
-	for _, c := range m.Mail().Codes() {
-		add("Code "+c.Value, "", c.Value, c.Value)
-	}
-	for _, link := range m.Links() {
-		add("Link "+link.Text, leadsTo(link.URL), link.URL, "the link")
-	}
-	add("Address of the inbox "+address, "", address, address)
-	add("Address of the sender "+m.From.Addr, "", m.From.Addr, m.From.Addr)
-	for _, f := range header(m) {
-		add(f.Name+": "+f.Value, "header", f.Value, f.Name)
-	}
-	addText("Text of the message", "", m.PlainText(), "the text")
-	addText("HTML source", "", m.HTML, "the HTML source")
-	add("ID of the message "+m.ID, "", m.ID, m.ID)
-	menu.Then = func(id string) tea.Cmd { return copies[id]() }
-	return dialog.NewMenu(menu)
-}
-
-// header returns the header fields that matter most first. Without the raw message they are few.
-func header(m *message.Message) []mail.Field {
-	fields := slices.Clone(m.Fields[:min(len(m.Fields), maxFields)])
-	if len(fields) == 0 {
-		fields = []mail.Field{{Name: "To", Value: m.Recipients()}, {Name: "Subject", Value: m.Subject}}
-	}
-	rank := func(f mail.Field) int {
-		if n := slices.Index(first, strings.ToLower(f.Name)); n >= 0 {
-			return n
-		}
-		return len(first)
-	}
-	slices.SortStableFunc(fields, func(a, b mail.Field) int { return rank(a) - rank(b) })
-	return fields
-}
-
-// leadsTo is what a link leads to: its host, or its scheme without one.
-func leadsTo(link string) string {
-	u, err := url.Parse(link)
-	if err != nil {
-		return ""
-	}
-	return cmp.Or(u.Hostname(), u.Scheme)
 }

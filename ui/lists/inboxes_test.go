@@ -12,7 +12,6 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/internal/registry"
-	"mayfly/ui/dialog"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -256,9 +255,6 @@ func TestHostileNames(t *testing.T) {
 			s.draw()
 			i.Label = i.Email
 			s.draw()
-			for _, d := range []dialog.Dialog{LabelPrompt(i, nil)} {
-				uitest.DrawDialog(t, d, w+4, h+2)
-			}
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package reader
 
 import (
-	"errors"
-	"net/url"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -62,10 +60,10 @@ func (p *Pane) selectCheck(n int) {
 	}
 }
 
-// NeedCheck is the reason when no check is selected; key is the one that shows the checks.
-func (p *Pane) NeedCheck(key string) string {
+// RequireCheck is the reason when no check is selected; key is the one that shows the checks.
+func (p *Pane) RequireCheck(key string) string {
 	if len(p.findings()) == 0 {
-		return "Only a check has a place to go to: " + key + " shows the checks"
+		return "No finding selected: " + key + " shows the checks"
 	}
 	return ""
 }
@@ -83,7 +81,7 @@ func (p *Pane) ShowPlace() (reason string) {
 	case f.Where == "text":
 		p.ShowView(render.Text)
 	default:
-		return "This check has no place in the source"
+		return "This finding has no source location"
 	}
 	p.fromChecks = true
 	return ""
@@ -122,41 +120,41 @@ func (p *Pane) marked(n int) bool {
 
 // The reasons why an action is unavailable, as the screen shows them; "" if it is available.
 
-// NeedOpen is the reason when no message is open on the screen.
-func (p *Pane) NeedOpen() string {
+// RequireOpen is the reason when no message is open on the screen.
+func (p *Pane) RequireOpen() string {
 	if p.Opened == nil || p.Rect.Empty() {
 		return "Open a message first"
 	}
 	return ""
 }
 
-// NeedSearch is the reason when there is no search to end.
-func (p *Pane) NeedSearch() string {
+// RequireSearch is the reason when there is no search to end.
+func (p *Pane) RequireSearch() string {
 	if !p.search.On() {
 		return "There is no search to end"
 	}
 	return ""
 }
 
-// NeedHits is the reason when the search has no hits; key is the one that searches.
-func (p *Pane) NeedHits(key string) string {
+// RequireHits is the reason when the search has no hits; key is the one that searches.
+func (p *Pane) RequireHits(key string) string {
 	if p.search.Hits() == 0 {
 		return "No search matches: " + key + " searches the message"
 	}
 	return ""
 }
 
-// NeedAttachments is the reason when there are no attachments to save.
-func (p *Pane) NeedAttachments() string {
-	if reason := p.NeedOpen(); reason != "" || len(p.Opened.Files()) > 0 {
+// RequireAttachments is the reason when there are no attachments to save.
+func (p *Pane) RequireAttachments() string {
+	if reason := p.RequireOpen(); reason != "" || len(p.Opened.Files()) > 0 {
 		return reason
 	}
 	return "This message has no attachments"
 }
 
-// NeedImages is why no image can be shown. With noRaw, the service provides no raw messages.
-func (p *Pane) NeedImages(noRaw bool) string {
-	switch reason := p.NeedOpen(); {
+// RequireImages is why no image can be shown. With noRaw, the service provides no raw messages.
+func (p *Pane) RequireImages(noRaw bool) string {
+	switch reason := p.RequireOpen(); {
 	case reason != "" || p.showImages:
 		return reason
 	case p.summary.images+p.summary.unfetched == 0:
@@ -167,35 +165,6 @@ func (p *Pane) NeedImages(noRaw bool) string {
 		return "The images are missing: the service does not provide raw messages"
 	}
 	return ""
-}
-
-// LinkQuestion asks before a link is opened, and shows its destination. It fails if the link is not
-// an absolute http or https URL.
-func LinkQuestion(l render.Link, open func(*url.URL) tea.Cmd, copyLink func(url string) tea.Cmd) (dialog.Dialog, error) {
-	u, err := url.Parse(l.URL)
-	switch {
-	case err != nil:
-		return nil, errors.New("the link is not a valid URL")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, errors.New("only http and https links can be opened; shift and its label copies it")
-	}
-	whole := render.Clean(u.String())
-	q := dialog.Question{
-		Title: "Open this link?", Keep: "leave it",
-		Text:   []string{"→ " + render.Clean(u.Hostname())},
-		Detail: func(w, most int) []string { return dialog.Shorten(whole, w, min(most, 6)) },
-		Answers: []dialog.Answer{
-			{Keys: []string{"o", "enter"}, Does: "open", Do: func() tea.Cmd { return open(u) }},
-			{Keys: []string{"y"}, Does: "copy", Do: func() tea.Cmd { return copyLink(u.String()) }},
-		},
-	}
-	if l.Via != "" {
-		q.Text = append(q.Text, "It passes through "+render.Clean(l.Via)+".")
-	}
-	if l.Warning != "" {
-		q.Text = append(q.Text, "! "+render.Clean(l.Warning))
-	}
-	return dialog.NewQuestion(q), nil
 }
 
 // Labels labels every link on the screen: typed as shown a label opens its link, in capitals it

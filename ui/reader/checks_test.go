@@ -25,7 +25,7 @@ func TestFromACheckToItsPlace(t *testing.T) {
 	for _, lineEnd := range []string{"\n", ""} { // a source of one line is wrapped
 		for _, w := range []int{100, 40} {
 			s := open(t, w, 20, faulty(lineEnd))
-			if reason := s.NeedCheck("6"); !strings.HasPrefix(reason, "Only a check has a place to go to") {
+			if reason := s.RequireCheck("6"); !strings.HasPrefix(reason, "No finding selected") {
 				t.Errorf("in another view: %q", reason)
 			}
 			s.do("view-checks")

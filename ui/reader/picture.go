@@ -99,7 +99,7 @@ func (p *Pane) unpainted(n int) string {
 	case n > 0 || d != nil:
 		return ""
 	case p.imageMode.Protocol == image.Off:
-		return p.theme.Dim.On("This terminal has no colours to draw with")
+		return p.theme.Dim.On("This terminal cannot show images (no colours)")
 	}
 	return p.theme.Dim.On(fmt.Sprintf("Painting at %d px…", p.Look.Width()))
 }

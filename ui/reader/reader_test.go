@@ -3,7 +3,6 @@ package reader
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -251,16 +250,16 @@ func TestReasons(t *testing.T) {
 		reason func(*Pane) string
 		want   string
 	}{
-		{none, false, func(p *Pane) string { return p.NeedOpen() }, "Open a message first"},
-		{text, false, func(p *Pane) string { return p.NeedOpen() }, ""},
-		{none, false, func(p *Pane) string { return p.NeedAttachments() }, "Open a message first"},
-		{text, false, func(p *Pane) string { return p.NeedAttachments() }, "This message has no attachments"},
-		{image, false, func(p *Pane) string { return p.NeedAttachments() }, ""},
-		{text, false, func(p *Pane) string { return p.NeedHits("/") }, "/"},
-		{none, false, func(p *Pane) string { return p.NeedImages(false) }, "Open a message first"},
-		{text, false, func(p *Pane) string { return p.NeedImages(false) }, "no embedded images"},
-		{image, false, func(p *Pane) string { return p.NeedImages(false) }, ""},
-		{image, true, func(p *Pane) string { return p.NeedImages(true) }, "does not provide raw messages"},
+		{none, false, func(p *Pane) string { return p.RequireOpen() }, "Open a message first"},
+		{text, false, func(p *Pane) string { return p.RequireOpen() }, ""},
+		{none, false, func(p *Pane) string { return p.RequireAttachments() }, "Open a message first"},
+		{text, false, func(p *Pane) string { return p.RequireAttachments() }, "This message has no attachments"},
+		{image, false, func(p *Pane) string { return p.RequireAttachments() }, ""},
+		{text, false, func(p *Pane) string { return p.RequireHits("/") }, "/"},
+		{none, false, func(p *Pane) string { return p.RequireImages(false) }, "Open a message first"},
+		{text, false, func(p *Pane) string { return p.RequireImages(false) }, "no embedded images"},
+		{image, false, func(p *Pane) string { return p.RequireImages(false) }, ""},
+		{image, true, func(p *Pane) string { return p.RequireImages(true) }, "does not provide raw messages"},
 	} {
 		if got := c.reason(open(t, 60, 20, c.m).Pane); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("the reason is %q, want %q", got, c.want)
@@ -313,50 +312,6 @@ func TestLabels(t *testing.T) {
 		if got := uitest.Draw(t, rows, 30).String(); !strings.Contains(got, "\n aA link") || strings.Contains(got, "\n s") {
 			t.Errorf("the labels are\n%s", got)
 		}
-	}
-}
-
-func TestTheQuestionBeforeALinkIsOpened(t *testing.T) {
-	for _, c := range []struct {
-		link render.Link
-		see  []string
-		err  string
-	}{
-		{render.Link{URL: "https://acme.example/a?b=1#c"}, []string{"Open this link?", "→ acme.example", "https://acme.example/a?b=1#c", "o open", "y copy", "esc leave it"}, ""},
-		{render.Link{URL: "http://[::1]:8080/", Via: "t.example", Warning: "the text says bank.example"}, []string{"→ ::1", "It passes through t.example.", "! the text says bank.example"}, ""},
-		{render.Link{URL: "https://x.example/" + strings.Repeat("a/", 500) + "end"}, []string{"→ x.example", "…", "/end", "o open"}, ""},
-		{render.Link{URL: "https://h.example/" + uitest.Hostile[30:], Via: uitest.Hostile, Warning: uitest.Hostile}, nil, "not a valid URL"},
-		{render.Link{URL: "https://h.example/\u202e\u200bü\U0001F468\u200d\U0001F469", Via: uitest.Hostile, Warning: uitest.Hostile}, []string{"→ h.example"}, ""},
-		{render.Link{URL: "mailto:a@b.example"}, nil, "only http and https"},
-		{render.Link{URL: "javascript:alert(1)"}, nil, "only http and https"},
-		{render.Link{URL: "file:///etc/passwd"}, nil, "only http and https"},
-		{render.Link{URL: "--help"}, nil, "only http and https"},
-		{render.Link{URL: "ftp://x.example/"}, nil, "only http and https"},
-		{render.Link{URL: "http:"}, nil, "only http and https"},
-		{render.Link{URL: "https:///path"}, nil, "only http and https"},
-		{render.Link{URL: "\x00"}, nil, "not a valid URL"},
-		{render.Link{}, nil, "only http and https"},
-	} {
-		d, err := LinkQuestion(c.link, nil, nil)
-		if err != nil {
-			if c.err == "" || !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%s: %v", c.link.URL, err)
-			}
-			continue
-		}
-		if c.err != "" {
-			t.Errorf("%q would be opened", c.link.URL)
-		}
-		uitest.DrawDialog(t, d, 80, 24).See(c.see...)
-		uitest.DrawDialog(t, d, 20, 6).See("o open")
-	}
-	var opened, copied string
-	d, _ := LinkQuestion(render.Link{URL: "https://acme.example/"},
-		func(u *url.URL) tea.Cmd { opened = u.String(); return nil }, func(url string) tea.Cmd { copied = url; return nil })
-	d.Update(uitest.Keys("o")[0]).Do()
-	d.Update(uitest.Keys("y")[0]).Do()
-	if opened != "https://acme.example/" || copied != opened {
-		t.Errorf("o opens %q, y copies %q", opened, copied)
 	}
 }
 
@@ -447,7 +402,7 @@ func TestSearching(t *testing.T) {
 		if c.dontSee != "" {
 			got.DontSee(c.dontSee)
 		}
-		if hits := s.search.Hits(); s.Typing() != c.typing || (hits > 0) != c.found || (s.NeedHits("/") == "") != (hits > 0) {
+		if hits := s.search.Hits(); s.Typing() != c.typing || (hits > 0) != c.found || (s.RequireHits("/") == "") != (hits > 0) {
 			t.Errorf("%s: typing %v, %d hits", c.what, s.Typing(), hits)
 		}
 	}

@@ -120,17 +120,17 @@ func (s *scene) do(ids ...string) {
 // act runs one action, without what the root does after it.
 func (s *scene) act(id string) {
 	s.t.Helper()
-	reason := s.NeedOpen()
+	reason := s.RequireOpen()
 	switch id {
 	case "read-on":
 		reason = ""
 		s.Page(1)
 	case "next-hit":
-		if reason = s.NeedHits("/"); reason == "" {
+		if reason = s.RequireHits("/"); reason == "" {
 			s.Step(1)
 		}
 	case "show-place":
-		if reason = s.NeedCheck("6"); reason == "" {
+		if reason = s.RequireCheck("6"); reason == "" {
 			s.reason = s.ShowPlace()
 		}
 	case "next-view":
@@ -144,7 +144,7 @@ func (s *scene) act(id string) {
 	case "hidden":
 		s.ToggleHidden()
 	case "images":
-		if reason = s.NeedImages(false); reason == "" {
+		if reason = s.RequireImages(false); reason == "" {
 			s.ToggleImages()
 		}
 	default:

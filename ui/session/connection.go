@@ -170,7 +170,7 @@ func (m Connected) LacksKeyring() bool { return errors.Is(m.saveErr, keys.ErrNoK
 // KeepInFile is the request to keep a key in a file.
 func (c *Connection) KeepInFile(m Connected, apply func(host.Done) tea.Cmd) *Request {
 	return Ask(nil, "keeping the key", "", func(context.Context) (host.Done, error) {
-		return host.Done{Text: "kept the key in a file that only you can read"}, c.save(m, keys.File)
+		return host.Done{Text: "saved the API key to a file only you can read"}, c.save(m, keys.File)
 	}, apply)
 }
 
@@ -308,8 +308,8 @@ func (c *Connection) Apply(e watch.Event) {
 	}
 }
 
-// NeedService is why the service cannot be asked for anything, "" if it can, and which of two keys helps.
-func (c *Connection) NeedService(connect, refresh string, now time.Time) string {
+// RequireService returns why no request can be made, or "". The reason names the key that helps.
+func (c *Connection) RequireService(connect, refresh string, now time.Time) string {
 	wait, kind := c.Countdown(now), c.Trouble()
 	switch {
 	case c.Session == nil && kind == NoTrouble:

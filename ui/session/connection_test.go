@@ -448,7 +448,7 @@ func TestAProfileIsKept(t *testing.T) {
 		delete(s.fails, "save")
 		var got host.Done
 		do(s.KeepInFile(m, func(d host.Done) tea.Cmd { got = d; return nil }))
-		if !m.LacksKeyring() || got != (host.Done{Text: "kept the key in a file that only you can read"}) || fmt.Sprint(s.profiles, s.Profiles()) != "[work a k work a k in the file] [{work a}]" {
+		if !m.LacksKeyring() || got != (host.Done{Text: "saved the API key to a file only you can read"}) || fmt.Sprint(s.profiles, s.Profiles()) != "[work a k work a k in the file] [{work a}]" {
 			t.Errorf("it led to %+v, kept %q, listed %v", got, s.profiles, s.Profiles())
 		}
 	})
@@ -470,7 +470,7 @@ func TestWhyTheServiceCannotBeAsked(t *testing.T) {
 		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrUnavailable, retryAt: now}}, ""},
 		{&Connection{Session: &Session{}}, ""},
 	} {
-		got := c.connection.NeedService("K", "r", now)
+		got := c.connection.RequireService("K", "r", now)
 		if got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

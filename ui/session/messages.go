@@ -161,13 +161,13 @@ func (s *Session) SaveMessage(ctx context.Context, from Source, dir string) (hos
 	return savedFile(files[len(files)-1]), nil
 }
 
-// NeedRelay is why the service sends no message on, "" if it does.
-func (s *Session) NeedRelay() string {
+// RequireRelay returns why the service releases no messages, or "" if it does.
+func (s *Session) RequireRelay() (disabledReason string) {
 	switch _, allow := s.Client.Offers(); {
 	case len(allow) > 0:
 		return ""
 	case s.Local:
-		return "No relay: set one up under [relay] in config.toml, then mayfly down"
+		return "No relay: configure [relay] in config.toml, then restart with `mayfly down`"
 	}
 	return "This service has no relay: only its operator can set one up"
 }
@@ -180,8 +180,8 @@ func savedFile(file message.Saved) host.Done {
 	return host.Done{Text: "saved " + host.ShortPath(file.Path), EndMatters: true}
 }
 
-// SendOnTimeout bounds sending a message on, which the service does within 90 seconds.
-const SendOnTimeout = 100 * time.Second
+// ReleaseTimeout bounds the release of a message, which the service does within 90 seconds.
+const ReleaseTimeout = 100 * time.Second
 
 // SaveTimeout bounds saving each attachment.
 const SaveTimeout = requestTimeout

@@ -19,7 +19,7 @@ import (
 // Request is something the user asked for that may take a while. Each is one of its own, whatever its words: it is
 // told apart by its address.
 type Request struct {
-	What  string // in words, such as "making an inbox"
+	What  string // in words, such as "creating an inbox"
 	About string // the ID of what it changes. While it is under way, another of its What and About is not begun
 	// Session is the one that it was made for, nil if it needs none. With any other it is not begun, and what it
 	// brings is dropped.

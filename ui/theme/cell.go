@@ -276,3 +276,12 @@ func Elapsed(d time.Duration) string {
 	}
 	return Waited(d)
 }
+
+// Until says when something expires, on the clock: with the day unless that is today.
+func Until(end, now time.Time) string {
+	end, now = end.Local(), now.Local()
+	if y, m, d := end.Date(); now.Year() == y && now.Month() == m && now.Day() == d {
+		return "ends " + end.Format("15:04")
+	}
+	return "ends " + end.Format("2 Jan 15:04")
+}

@@ -109,5 +109,5 @@ func TestNoRoom(t *testing.T) {
 			t.Errorf("%v: %d rows", size, len(rows))
 		}
 	}
-	uitest.Draw(t, theme.TooSmall(19, 5), 19).Is(" mayfly needs 20×6")
+	uitest.Draw(t, theme.TooSmall(19, 5), 19).See("terminal too small:", "need 20×6")
 }

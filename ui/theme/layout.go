@@ -247,7 +247,7 @@ func (l Layout) Top() int { return l.Header.H + min(1, len(l.Rules)) }
 // TooSmall says that the screen is too small, in w by h cells.
 func TooSmall(w, h int) []string {
 	rows := Blank(Rect{W: w, H: h})
-	text := Wrap(fmt.Sprintf("mayfly needs %d×%d", minWidth, minHeight), w)
+	text := Wrap(fmt.Sprintf("terminal too small: need %d×%d", minWidth, minHeight), w)
 	text = text[:min(len(text), h)]
 	for n, t := range text {
 		rows[(h-len(text))/2+n] = Fit(Spaces((w-Width(t))/2)+t, w)
