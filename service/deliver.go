@@ -78,7 +78,8 @@ func (s *Service) WithInbox(ctx context.Context, r Recipient) (Recipient, error)
 	}
 	ttl := s.options.CatchAllTTL
 	if r.KeyID == postmaster {
-		ttl = postmasterTTL
+		now := s.now()
+		ttl = DayOf(now).End().Sub(now) + postmasterTTL
 	}
 	in, err := s.createInbox(ctx, Key{ID: r.KeyID, Plan: r.plan}, r.made, ttl)
 	switch r.InboxID = in.ID; ErrorCode(err) {
@@ -152,32 +153,62 @@ type Delivery struct {
 }
 
 // Deliver stores the message for all recipients and returns nil when it is on disk. With an error
-// nothing was stored, except that after Unavailable and Internal it may have been. NotFound: all
+// nothing was stored, except that after Unavailable and Internal, or when inboxes have gone since RCPT, it may have been. NotFound: all
 // the inboxes are gone by now. OverQuota: for one of the owners, the message would exceed the day's
 // limit. Full: there is no space left.
 func (s *Service) Deliver(ctx context.Context, d Delivery) error {
+	stored := make(map[string]bool, len(d.To)) // by ID of inbox
+	gone, err := s.deliver(ctx, &d, d.To, stored)
+	if err != nil {
+		return err
+	}
+	// The inbox that RCPT found may be gone by now, while another RCPT would find one, or have it made.
+	var again []Recipient
+	for _, r := range gone {
+		r, err := s.Recipient(ctx, r.Address)
+		switch ErrorCode(err) {
+		case "":
+			again = append(again, r)
+		case NotFound:
+		default:
+			return err
+		}
+	}
+	if len(again) > 0 {
+		if _, err := s.deliver(ctx, &d, again, stored); err != nil {
+			return err
+		}
+	}
+	if len(stored) == 0 {
+		return errNoAddress()
+	}
+	return nil
+}
+
+// deliver stores the message for some of the recipients, in inboxes where it is not stored yet, and returns those whose
+// inbox is gone.
+func (s *Service) deliver(ctx context.Context, d *Delivery, to []Recipient, stored map[string]bool) (gone []Recipient, err error) {
+	to = slices.Clone(to)
 	sum := mail.Summarize(d.Raw)
 	from := sum.From.Addr
 	if from == "" {
 		from = d.From
 	}
-	now := s.now()
-	a := Append{Received: now, Raw: d.Raw, Messages: make([]NewMessage, 0, len(d.To))}
-	seen := make(map[string]bool, len(d.To))
+	a := Append{Received: s.now(), Raw: d.Raw, Messages: make([]NewMessage, 0, len(to))}
 	records := make(map[string][]byte, 1) // by ID of key
-	for _, r := range d.To {
+	for i, r := range to {
 		if r.InboxID == "" {
-			var err error
-			if r, err = s.forDelivery(ctx, r, d.To); err != nil {
-				return err
+			if r, err = s.forDelivery(ctx, r, to); err != nil {
+				return nil, err
 			}
+			to[i] = r
 		}
-		if seen[r.InboxID] {
+		if stored[r.InboxID] {
 			continue
 		}
-		seen[r.InboxID] = true
+		stored[r.InboxID] = true
 		if records[r.KeyID] == nil {
-			records[r.KeyID] = d.record(r.KeyID, now)
+			records[r.KeyID] = d.record(r.KeyID, a.Received)
 		}
 		a.Messages = append(a.Messages, NewMessage{
 			KeyID:        r.KeyID,
@@ -191,23 +222,25 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 		})
 	}
 	switch err := s.store.Append(ctx, a); ErrorCode(err) {
-	case "":
-	case NotFound:
-		return errNoAddress()
+	case "", NotFound:
 	case OverQuota:
-		return errOverQuota(now)
+		return nil, errOverQuota(a.Received)
 	default:
-		return err
+		return nil, err
 	}
 	for _, m := range a.Messages {
+		if m.ID == "" {
+			delete(stored, m.InboxID)
+			continue
+		}
 		s.hub.notify(m.InboxID)
-		if s.options.Arrived != nil && m.ID != "" && m.KeyID != postmaster {
+		if s.options.Arrived != nil && m.KeyID != postmaster {
 			s.options.Arrived(Arrival{KeyID: m.KeyID, InboxID: m.InboxID, To: m.To, Summary: Summary{
 				ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: int64(len(d.Raw)),
 			}})
 		}
 	}
-	return nil
+	return slices.DeleteFunc(to, func(r Recipient) bool { return stored[r.InboxID] }), nil
 }
 
 // forDelivery makes the inbox of one of a message's recipients, unless a quota refuses the message: no inbox
@@ -238,7 +271,7 @@ func clip(s string, n int) string {
 
 // postmaster is the local part that every domain accepts mail for (RFC 5321, section 4.5.1), and
 // the owner of the inboxes with that mail, which is no API key. There is an inbox for each day, so
-// that each message is kept for postmasterTTL.
+// that each message is kept for postmasterTTL at least.
 const (
 	postmaster       = "postmaster"
 	postmasterTTL    = 14 * 24 * time.Hour

@@ -253,6 +253,25 @@ func TestCatchAll(t *testing.T) {
 			}
 		}
 
+		// What is gone since it was addressed is made anew, and each recipient gets the message once.
+		gone := recipients(t, s, "alone@any.example", "together@any.example", "together+tag@any.example", "expires@any.example")
+		deliver(t, s, plainMail, "expires@any.example")
+		expiring := recipients(t, s, "expires@any.example").To
+		gone.To = append(gone.To, expiring...)
+		must(t, failure(s.ExtendInbox(t.Context(), k, inboxOf("alone@any.example").ID, time.Hour)))
+		must(t, s.DeleteInbox(t.Context(), k, inboxOf("together@any.example").ID))
+		time.Sleep(2 * time.Minute)
+		gone.Raw = []byte(plainMail)
+		must(t, s.Deliver(t.Context(), gone))
+		for address, want := range map[string]int{"alone@any.example": 20, "together@any.example": 2, "expires@any.example": 2} {
+			if n := list(t, s, k, inboxOf(address).ID).Total; n != want {
+				t.Errorf("%s has %d messages, want %d", address, n, want)
+			}
+		}
+		must(t, s.DeleteInbox(t.Context(), k, inboxOf("alone@any.example").ID))
+		gone.To = gone.To[:1]
+		must(t, s.Deliver(t.Context(), gone))
+
 		// What became another key's after it was addressed is not mail for it.
 		r, err = s.Recipient(t.Context(), "late@x.test")
 		must(t, err)
@@ -298,6 +317,11 @@ func TestNoInboxWithoutAMessage(t *testing.T) {
 	}
 	for range 2 {
 		deliver(t, s, plainMail, "postmaster", "postmaster@y.test")
+	}
+	kept, err := s.Inboxes(t.Context(), service.Key{ID: "postmaster"}, service.Page{})
+	must(t, err)
+	if last := service.DayOf(time.Now()).End(); len(kept.Inboxes) != 1 || kept.Inboxes[0].ExpiresAt.Before(last.Add(14*24*time.Hour)) {
+		t.Errorf("mail for the postmaster is kept in %+v", kept.Inboxes)
 	}
 	all, err := s.PostmasterMail(t.Context())
 	must(t, err)

@@ -14,7 +14,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add("EHLO "+strings.Repeat("\"", 300), strings.Repeat("\\", 300), strings.Repeat("\u2028", 300), "", strings.Repeat("\x1b", 300), 40)
 	f.Add(strings.Repeat("\xff", 300), strings.Repeat("\x00", 300), strings.Repeat("ü", 300), strings.Repeat("<", 300), "<&>", 1<<20)
 	f.Fuzz(func(t *testing.T, hello, login, from, parameters, reply string, n int) {
-		d := Delivery{From: from, Session: Session{Client: "[2001:db8::1%eth0]:65535", Hello: hello, Login: login, TLS: "TLS 1.3", Parameters: parameters, Message: 1 << 30}}
+		d := Delivery{From: from, Session: Session{Client: "[2001:db8::1%eth0]:65535", Hello: hello, Login: login, TLS: "TLS 1.3", Parameters: parameters, Messages: map[string]int{"key": 1 << 30}}}
 		n = max(0, min(n, 100))
 		for i := range n {
 			d.To = append(d.To, Recipient{Address: fmt.Sprint(i, login), KeyID: "key"})
@@ -34,7 +34,7 @@ func FuzzRecord(f *testing.F) {
 // BenchmarkRecord makes the record of a usual mail.
 func BenchmarkRecord(b *testing.B) {
 	d := Delivery{From: "bounces@app.example", To: []Recipient{{Address: "signup-test@mayfly.test", KeyID: "key"}}, Session: Session{
-		Client: "192.0.2.7:40000", Hello: "EHLO app.example", Login: "app", TLS: "TLS 1.3", Message: 1, Parameters: "SIZE=2048 BODY=8BITMIME",
+		Client: "192.0.2.7:40000", Hello: "EHLO app.example", Login: "app", TLS: "TLS 1.3", Messages: map[string]int{"key": 1}, Parameters: "SIZE=2048 BODY=8BITMIME",
 	}}
 	now := time.Now()
 	b.ReportAllocs()

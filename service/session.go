@@ -15,7 +15,8 @@ type Session struct {
 	TLS        string    `json:"tls,omitempty"`        // the version; empty without TLS
 	Login      string    `json:"login,omitempty"`      // a name, never a password; empty without a login
 	Parameters string    `json:"parameters,omitempty"` // of MAIL, as given
-	Message    int       `json:"message_number"`       // which one of the session it is, from 1
+
+	Messages map[string]int `json:"-"` // how many it was so far, this one included, by the ID of the key they were for
 }
 
 // record is how a message came: the schema Delivery of the API.
@@ -24,6 +25,7 @@ type record struct {
 	From       string      `json:"from"`
 	Recipients []Recipient `json:"recipients"`
 	More       bool        `json:"more,omitempty"` // there were more recipients
+	Number     int         `json:"message_number"` // which one of the session for the key it is, from 1
 	After      int64       `json:"accepted_after_ms"`
 }
 
@@ -40,7 +42,7 @@ func (d *Delivery) record(keyID string, received time.Time) []byte {
 			}
 			return s
 		}
-		r := record{Session: d.Session, From: cut(d.From), Recipients: []Recipient{}, After: received.Sub(d.Connected).Milliseconds()}
+		r := record{Session: d.Session, From: cut(d.From), Recipients: []Recipient{}, Number: d.Messages[keyID], After: received.Sub(d.Connected).Milliseconds()}
 		r.Hello, r.Login, r.Parameters = cut(r.Hello), cut(r.Login), cut(r.Parameters)
 		for _, to := range slices.Concat(d.Refused, d.To) {
 			switch {

@@ -15,6 +15,7 @@ type came struct {
 	Recipients                      []struct{ Address, Refused string }
 	More                            bool
 	After                           int `json:"accepted_after_ms"`
+	Number                          int `json:"message_number"`
 }
 
 // delivered delivers a message and returns its record as each of the recipients' keys reads it.
@@ -62,7 +63,7 @@ func TestADeliveryNamesNobodyElsesRecipients(t *testing.T) {
 	if len(d.To) != 3 || len(d.Refused) != 4 {
 		t.Fatalf("to %v, refused %v", d.To, d.Refused)
 	}
-	d.From, d.Session = "a@b.test", service.Session{Client: "192.0.2.1:25", Hello: "EHLO app", Login: "ada", TLS: "TLS 1.3"}
+	d.From, d.Session = "a@b.test", service.Session{Client: "192.0.2.1:25", Hello: "EHLO app", Login: "ada", TLS: "TLS 1.3", Messages: map[string]int{a.ID: 3, b.ID: 1}}
 	got := delivered(t, s, d, map[string]service.Key{ada.ID: a, ann.ID: a, bob.ID: b})
 	for inboxID, want := range map[string]string{
 		ada.ID: "[{mine@x.test not found} {typo@x.test not found} { invalid} {ada@x.test } {ann@x.test }] false",
@@ -70,6 +71,9 @@ func TestADeliveryNamesNobodyElsesRecipients(t *testing.T) {
 		bob.ID: "[{gone@x.test not found} {typo@x.test not found} { invalid} {bob@x.test }] false",
 	} {
 		c := got[inboxID]
+		if number := map[bool]int{true: 1, false: 3}[inboxID == bob.ID]; c.Number != number {
+			t.Errorf("message %d of the session, want %d", c.Number, number)
+		}
 		if s := fmt.Sprint(c.Recipients, c.More); s != want {
 			t.Errorf("%s, want %s", s, want)
 		}

@@ -89,7 +89,7 @@ func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, pa
 
 // listKey returns the cache key of a list, which differs for each version of the inbox.
 func listKey(id string, version uint64, p service.Page) string {
-	return id + versionTag(version) + strconv.Itoa(p.Limit) + p.After
+	return id + versionTag(version) + strconv.Itoa(p.Limit) + "," + p.After
 }
 
 // writeElements writes the elements of a JSON array, directly, as in encode.

@@ -120,7 +120,7 @@ func (srv *testServer) deliver(t testing.TB, address, raw string) {
 	err = srv.service.Deliver(t.Context(), service.Delivery{From: "envelope@sender.example", To: []service.Recipient{to}, Raw: []byte(raw), Refused: []service.Recipient{
 		{Address: "typo@x.test", Refused: "550 5.1.1 No such inbox"}, {Refused: "452 4.5.3 Too many recipients"},
 	}, Session: service.Session{
-		Client: "192.0.2.7:40000", Connected: time.Now(), Hello: "EHLO app.example", TLS: "TLS 1.3", Login: "ad<a>", Message: 2, Parameters: "SIZE=2048 BODY=8BITMIME",
+		Client: "192.0.2.7:40000", Connected: time.Now(), Hello: "EHLO app.example", TLS: "TLS 1.3", Login: "ad<a>", Messages: map[string]int{to.KeyID: 2}, Parameters: "SIZE=2048 BODY=8BITMIME",
 	}})
 	must(t, err)
 }

@@ -83,6 +83,7 @@ type conn struct {
 	tx        transaction
 
 	messages, errors, refused int
+	byKey                     map[string]int // messages, by the ID of the key they were for
 }
 
 func newConn(s *Server, nc net.Conn) *conn {

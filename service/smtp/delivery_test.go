@@ -54,10 +54,10 @@ func TestADeliverySaysWhatTheClientSaid(t *testing.T) {
 		t.Fatalf("%d mails", len(svc.deliveries))
 	}
 	first, second, third := svc.deliveries[0], svc.deliveries[1], svc.deliveries[2]
-	if first.Hello != "HELO plain" || first.TLS != "" || first.Login != "" || first.Message != 1 || first.Refused != nil || !strings.HasPrefix(first.Client, "127.0.0.1:") || first.Connected.IsZero() {
+	if first.Hello != "HELO plain" || first.TLS != "" || first.Login != "" || first.Messages[""] != 1 || first.Refused != nil || !strings.HasPrefix(first.Client, "127.0.0.1:") || first.Connected.IsZero() {
 		t.Errorf("%+v", first)
 	}
-	if second.Hello != "EHLO app.test" || second.TLS != "TLS 1.2" || second.Login != "ada" || second.Message != 2 || second.Parameters != "SIZE=20 body=8bitmime SMTPUTF8" {
+	if second.Hello != "EHLO app.test" || second.TLS != "TLS 1.2" || second.Login != "ada" || second.Messages[""] != 2 || second.Messages["key_d"] != 1 || second.Parameters != "SIZE=20 body=8bitmime SMTPUTF8" {
 		t.Errorf("%+v", second)
 	}
 	if got, want := said(second.Refused), `nobody@box.test 550 5.1.1 No such inbox
@@ -67,7 +67,7 @@ func TestADeliverySaysWhatTheClientSaid(t *testing.T) {
  452 4.5.3 Too many recipients`; got != want {
 		t.Errorf("refused:\n%s", got)
 	}
-	if third.Message != 3 || third.Parameters != "" || third.Refused != nil {
+	if third.Messages[""] != 3 || third.Messages["key_d"] != 1 || third.Parameters != "" || third.Refused != nil {
 		t.Errorf("%+v", third)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http/httptest"
 	netsmtp "net/smtp"
@@ -75,6 +76,7 @@ func (s *inboxes) Deliver(ctx context.Context, d service.Delivery) error {
 	for _, r := range d.To {
 		got.to = append(got.to, r.Address)
 	}
+	d.Messages = maps.Clone(d.Messages)
 	s.delivered, s.deliveries = append(s.delivered, got), append(s.deliveries, d)
 	return nil
 }

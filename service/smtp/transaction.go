@@ -304,16 +304,31 @@ func (c *conn) deliver() error {
 	return nil
 }
 
+// countKeys counts the message for each key that gets it.
+func (c *conn) countKeys() {
+	if c.byKey == nil {
+		c.byKey = make(map[string]int, 1)
+	}
+	counted := make(map[string]bool, 1)
+	for _, r := range c.tx.recipients {
+		if !counted[r.KeyID] {
+			c.byKey[r.KeyID]++
+			counted[r.KeyID] = true
+		}
+	}
+}
+
 // store returns nil once the message is on disk.
 func (c *conn) store() error {
 	tx := &c.tx
 	c.messages++
+	c.countKeys()
 	c.deep = true
 	count := &c.server.count
 	count.delivering.Inc()
 	defer count.delivering.Dec()
 	d := service.Delivery{From: tx.from, To: tx.recipients, Refused: tx.refused, Raw: tx.body.bytes(), Session: service.Session{
-		Client: c.raw.RemoteAddr().String(), Connected: c.begun, Hello: c.hello, TLS: c.tls, Login: c.login, Parameters: tx.parameters, Message: c.messages,
+		Client: c.raw.RemoteAddr().String(), Connected: c.begun, Hello: c.hello, TLS: c.tls, Login: c.login, Parameters: tx.parameters, Messages: c.byKey,
 	}}
 	if err := c.server.service.Deliver(c.server.sessions.Context(), d); err != nil {
 		return err

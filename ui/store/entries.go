@@ -29,6 +29,7 @@ type Message struct {
 	Text *Text // nil until a search has read the body
 
 	pass       uint64 // the last list that contained it
+	place      int    // in that list, counted from its end
 	unreadable bool   // its body could not be read
 }
 
@@ -92,7 +93,7 @@ func keysOf(rows []*Message) []string {
 }
 
 func newestFirst(x, y *Message) int {
-	return cmp.Or(y.Received.Compare(x.Received), cmp.Compare(y.Key, x.Key))
+	return cmp.Or(y.Received.Compare(x.Received), cmp.Compare(y.InboxID, x.InboxID), cmp.Compare(y.place, x.place))
 }
 
 // Before returns the last message before m of the same sender and kind, in any inbox that is not gone; nil if

@@ -163,7 +163,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 	first := i.Keys == nil
 	s.pass++
 	rows := make([]*Message, 0, len(messages))
-	for _, sum := range messages {
+	for n, sum := range messages {
 		key := messageKey(i.ID, sum.ID)
 		if s.dropped[key] {
 			continue
@@ -181,7 +181,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 			s.Messages[key] = m
 		}
 		if m.pass != s.pass { // a repeated ID is one message
-			m.pass = s.pass
+			m.pass, m.place = s.pass, len(messages)-n
 			rows = append(rows, m)
 		}
 	}
