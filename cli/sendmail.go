@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	netmail "net/mail"
 	"os"
@@ -30,7 +29,7 @@ func (a *app) sendmailCommand() *cobra.Command {
 		Long: "Send the message on standard input, for programs that call sendmail: to the SMTP server that MAYFLY_SMTP names (host:port), " +
 			"as in `mayfly exec`, else to the local service, which `mayfly up` starts. Date, Message-ID and From are added where they are missing. " +
 			"The exit status is 1 if a recipient was refused; the others get the message.\n\n" +
-			"-t takes the recipients from To, Cc and Bcc, and removes Bcc. A line with a single dot ends the message, unless there is -i or -oi. " +
+			"-t takes the recipients from To, Cc and Bcc, or from Resent-To, Resent-Cc and Resent-Bcc if there are any, and removes Bcc and Resent-Bcc. A line with a single dot ends the message, unless there is -i or -oi. " +
 			"-f is the sender of the envelope, by default that of From, and -F a name for a From that is added. " +
 			"Other flags of sendmail are accepted and ignored; -bs, -bd and -bp are not supported. `mayfly help php` shows settings.",
 		Example: `mayfly sendmail -t -i <mail.eml
@@ -124,35 +123,50 @@ func (m *mailing) read(in io.Reader) error {
 
 // complete finds the sender and the recipients, and adds what the header lacks. user is who sends it.
 func (m *mailing) complete(user string) {
-	parsed := mail.Parse([]byte(m.text))
-	m.sender = qualified(cmp.Or(m.sender, parsed.From.Addr, user))
+	header, body := mail.Split([]byte(m.text))
+	missing := []string{"Message-ID", "From", "Date"}
+	to := make(map[bool][]string) // of Resent fields, or of others
+	for _, l := range header {
+		missing = slices.DeleteFunc(missing, l.Is)
+		resent := l.Is("Resent-To") || l.Is("Resent-Cc") || l.Is("Resent-Bcc")
+		switch {
+		case l.Is("From") && m.sender == "":
+			m.sender = cmp.Or(mail.Addresses(l.Text())...).Addr
+		case resent || l.Is("To") || l.Is("Cc") || l.Is("Bcc"):
+			to[resent] = append(to[resent], addresses(l.Text())...)
+		}
+	}
+	m.sender = qualified(cmp.Or(m.sender, user))
+	if m.fromHeader {
+		m.to = append(m.to, to[len(to[true]) > 0]...)
+		header = slices.DeleteFunc(header, func(l mail.Line) bool { return l.Is("Bcc") || l.Is("Resent-Bcc") })
+	}
+	var text strings.Builder
+	for ; len(header) > 0 && header[0].Name == nil; header = header[1:] { // which would continue an added field
+		text.WriteString(string(header[0].Raw) + "\r\n")
+	}
 	added := map[string]string{
-		"from":       "From: " + (&netmail.Address{Name: m.name, Address: m.sender}).String(),
-		"date":       "Date: " + time.Now().Format(time.RFC1123Z),
-		"message-id": "Message-ID: <" + rand.Text() + "@" + host() + ">",
+		"From":       (&netmail.Address{Name: m.name, Address: m.sender}).String(),
+		"Date":       time.Now().Format(time.RFC1123Z),
+		"Message-ID": "<" + rand.Text() + "@" + host() + ">",
 	}
-	if len(parsed.Fields) == 0 {
-		m.text = "\r\n" + m.text
+	for _, name := range missing {
+		text.WriteString(name + ": " + added[name] + "\r\n")
 	}
-	for _, f := range parsed.Fields {
-		name := strings.ToLower(f.Name)
-		delete(added, name)
-		if m.fromHeader && slices.Contains([]string{"to", "cc", "bcc"}, name) {
-			m.to = append(m.to, addresses(f.Value)...)
-		}
-		if m.fromHeader && name == "bcc" {
-			m.text = strings.Replace("\r\n"+m.text, "\r\n"+f.Raw+"\r\n", "\r\n", 1)[2:] // not the end of X-Bcc
-		}
+	for _, l := range header {
+		text.WriteString(string(l.Raw) + "\r\n")
 	}
-	for _, name := range slices.Sorted(maps.Keys(added)) {
-		m.text = added[name] + "\r\n" + m.text
-	}
+	m.text = text.String() + "\r\n" + string(body)
 }
 
 // addresses reads a list of addresses.
 func addresses(list string) (all []string) {
 	for _, a := range mail.Addresses(list) {
-		for _, one := range strings.FieldsFunc(cmp.Or(a.Addr, a.Name), func(r rune) bool { return r == ' ' || r == ',' }) {
+		words := []string{a.Addr}
+		if !strings.Contains(a.Addr, `"`) {
+			words = strings.FieldsFunc(cmp.Or(a.Addr, a.Name), func(r rune) bool { return r == ' ' || r == ',' })
+		}
+		for _, one := range words {
 			all = append(all, qualified(one))
 		}
 	}
@@ -188,26 +202,13 @@ func (m *mailing) send(ctx context.Context, a *app) error {
 		return fmt.Errorf("sending the message: %w", err)
 	}
 	defer c.Close()
-	utf8 := !mail.IsASCII([]byte(m.sender + strings.Join(m.to, "")))
-	if err := c.Mail(m.sender, &smtp.MailOptions{UTF8: utf8}); err != nil {
-		return fmt.Errorf("sending from %s: %w", m.sender, err)
-	}
 	failed := 0
-	for _, to := range m.to {
-		if err := c.Rcpt(to, nil); err != nil {
-			failed++
-			fmt.Fprintln(a.env.Stderr, errorLine(fmt.Errorf("sending to %s: %w", to, err)))
-		}
-	}
-	if failed < len(m.to) {
-		w, err := c.Data()
-		if err == nil {
-			_, err = io.WriteString(w, m.text)
-			err = errors.Join(err, w.Close())
-		}
+	for to := m.to; len(to) > 0; {
+		n, refused, err := m.sendSome(c, to, a.env.Stderr)
 		if err != nil {
-			return fmt.Errorf("sending the message: %w", err)
+			return err
 		}
+		to, failed = to[n:], failed+refused
 	}
 	_ = c.Quit() // the message is the server's by now
 	if failed > 0 {
@@ -215,3 +216,37 @@ func (m *mailing) send(ctx context.Context, a *app) error {
 	}
 	return nil
 }
+
+// sendSome sends the message to the first recipients, as many as the server takes at a time, and returns how many it
+// offered and how many of them were refused.
+func (m *mailing) sendSome(c *smtp.Client, to []string, log io.Writer) (n, refused int, err error) {
+	utf8 := !mail.IsASCII([]byte(m.sender + strings.Join(to, "")))
+	if err := c.Mail(m.sender, &smtp.MailOptions{UTF8: utf8}); err != nil {
+		return 0, 0, fmt.Errorf("sending from %s: %w", m.sender, err)
+	}
+	for ; n < len(to); n++ {
+		err := c.Rcpt(to[n], nil)
+		if answer, ok := errors.AsType[*smtp.SMTPError](err); ok && answer.EnhancedCode == tooManyRecipients && n > refused {
+			break
+		}
+		if err != nil {
+			refused++
+			fmt.Fprintln(log, errorLine(fmt.Errorf("sending to %s: %w", to[n], err)))
+		}
+	}
+	if refused == n {
+		return n, refused, c.Reset()
+	}
+	w, err := c.Data()
+	if err == nil {
+		_, err = io.WriteString(w, m.text)
+		err = errors.Join(err, w.Close())
+	}
+	if err != nil {
+		return n, refused, fmt.Errorf("sending the message: %w", err)
+	}
+	return n, refused, nil
+}
+
+// tooManyRecipients is the enhanced code (RFC 3463) of a server that takes a recipient with the next copy of a message.
+var tooManyRecipients = smtp.EnhancedCode{4, 5, 3}

@@ -24,7 +24,7 @@ func TestSendmail(t *testing.T) {
 		"to the end":       {"-i a1@acme.example", header + "\nx\n.\ny\n", "a1@acme.example", sent + "\r\nx\r\n.\r\ny\r\n"},
 		"to the dot":       {"a2@acme.example", header + "\nx\n.\ny\n", "a2@acme.example", sent + "\r\nx\r\n"},
 		"CRLF, dots":       {"-oi -oem -odb -Am a3@acme.example", strings.ReplaceAll(header, "\n", "\r\n") + "\r\n..\r\n.\r\n\ty \n", "a3@acme.example", sent + "\r\n..\r\n.\r\n\ty \r\n"},
-		"no header":        {"-F Ada -f ada@acme.example a4@acme.example", "hello: you\n", "a4@acme.example", "Message-ID: <ID>\r\nFrom: \"Ada\" <ada@acme.example>\r\nDate: <DATE>\r\nhello: you\r\n"},
+		"no header":        {"-F Ada -f ada@acme.example a4@acme.example", "hello: you\n", "a4@acme.example", "Message-ID: <ID>\r\nFrom: \"Ada\" <ada@acme.example>\r\nDate: <DATE>\r\nhello: you\r\n\r\n"},
 		"a body alone":     {"-rada@acme.example a5@acme.example", "hello\n", "a5@acme.example", "Message-ID: <ID>\r\nFrom: <ada@acme.example>\r\nDate: <DATE>\r\n\r\nhello\r\n"},
 		"as cron":          {"-FCronDaemon -i -B8BITMIME -oem root", "To: root\nSubject: Cron\n\nx\n", "root@" + host, "Message-ID: <ID>\r\nFrom: \"CronDaemon\" <ada@" + host + ">\r\nDate: <DATE>\r\nTo: root\r\nSubject: Cron\r\n\r\nx\r\n"},
 		"blind copies":     {"-ti", header + "To: \"Doe, Jane\" <a6@acme.example>,\n b6@acme.example\nbcc: c6@acme.example,\n\te6@acme.example\nCc: d6@acme.example\n\nx\n", "c6@acme.example", sent + "To: \"Doe, Jane\" <a6@acme.example>,\r\n b6@acme.example\r\nCc: d6@acme.example\r\n\r\nx\r\n"},

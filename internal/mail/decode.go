@@ -185,19 +185,19 @@ func IsASCII(b []byte) bool {
 }
 
 // decodeHeader decodes an unfolded header value: encoded words (RFC 2047), even in quotes, adjacent
-// to other text or with spaces in them; and raw UTF-8 or other 8-bit text between them. Adjacent
+// to other text or with spaces in them; and raw UTF-8 or octets of the given charset between them. Adjacent
 // words of one charset are joined before they are decoded, since some programs split them within a
 // character.
-func decodeHeader(value []byte) string {
+func decodeHeader(value []byte, charset string) string {
 	if !bytes.Contains(value, []byte("=?")) {
-		return decodeText(value, "")
+		return decodeRaw(value, charset)
 	}
 	var out strings.Builder
-	var run []byte // decoded octets of neighbouring words
-	var charset string
+	var run []byte   // decoded octets of neighbouring words
+	var words string // their charset
 	flush := func() {
 		if run != nil {
-			out.WriteString(decodeText(run, charset))
+			out.WriteString(decodeText(run, words))
 			run = nil
 		}
 	}
@@ -206,68 +206,56 @@ func decodeHeader(value []byte) string {
 		if start < 0 {
 			break
 		}
-		w, length, ok := readWord(value[start:])
+		text, of, length, ok := readWord(value[start:])
 		if !ok {
 			flush()
-			out.WriteString(decodeText(value[:start+2], ""))
+			out.WriteString(decodeRaw(value[:start+2], charset))
 			value = value[start+2:]
 			continue
 		}
 		between := value[:start]
 		if run == nil || len(bytes.TrimLeft(between, " \t\r\n")) > 0 {
 			flush()
-			out.WriteString(decodeText(between, ""))
-		} else if !strings.EqualFold(charset, w.charset) {
+			out.WriteString(decodeRaw(between, charset))
+		} else if !strings.EqualFold(words, of) {
 			flush()
 		}
-		charset = w.charset
-		run = append(run, w.text...)
+		words = of
+		run = append(run, text...)
 		if run == nil {
 			run = []byte{}
 		}
 		value = value[start+length:]
 	}
 	flush()
-	out.WriteString(decodeText(value, ""))
+	out.WriteString(decodeRaw(value, charset))
 	return out.String()
 }
 
-// A word is a decoded encoded word.
-type word struct {
-	charset string
-	text    []byte
+// decodeRaw turns octets of a header into UTF-8, which they are by RFC 6532 or, if not, of the given charset.
+func decodeRaw(b []byte, charset string) string {
+	if utf8.Valid(b) {
+		return strings.TrimPrefix(string(b), "\uFEFF")
+	}
+	return decodeText(b, charset)
 }
 
-// readWord reads an encoded word at the start of s and returns its length.
-func readWord(s []byte) (w word, length int, ok bool) {
-	q1 := bytes.IndexByte(s[2:min(len(s), 64)], '?')
-	if q1 <= 0 {
-		return w, 0, false
+// readWord decodes an encoded word at the start of s and returns its length.
+func readWord(s []byte) (text []byte, charset string, length int, ok bool) {
+	start, charset, encoding, ok := wordStart(s)
+	if !ok { // before a search to the end, for each of many
+		return nil, "", 0, false
 	}
-	charset := s[2 : 2+q1]
-	if bytes.ContainsAny(charset, " \t=\"<>,;") {
-		return w, 0, false
-	}
-	rest := s[2+q1+1:]
-	if len(rest) < 2 || rest[1] != '?' {
-		return w, 0, false
-	}
-	encoding := rest[0] | 0x20
-	if encoding != 'q' && encoding != 'b' { // before a search to the end, for each of many
-		return w, 0, false
-	}
-	rest = rest[2:]
-	text := rest
+	text = s[start:]
 	length = len(s)
-	if end := bytes.Index(rest, []byte("?=")); end >= 0 {
-		text = rest[:end]
-		length = len(s) - len(rest) + end + 2
+	if end := bytes.Index(text, []byte("?=")); end >= 0 {
+		text = text[:end]
+		length = start + end + 2
 	}
 	if encoding == 'q' {
 		text, _ = appendUnescaped(make([]byte, 0, len(text)), bytes.ReplaceAll(text, []byte("_"), []byte(" ")), '=')
 	} else {
 		text, _ = decodeBase64(text)
 	}
-	name, _, _ := strings.Cut(string(charset), "*") // RFC 2231 adds a language
-	return word{charset: name, text: text}, length, true
+	return text, charset, length, true
 }

@@ -2,88 +2,162 @@ package mail
 
 import (
 	"bytes"
-	"cmp"
+	"math"
 	"net/mail"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
-// A rawField is a field as it is in a header. value may be folded.
-type rawField struct {
-	name  []byte
-	value []byte
-	raw   []byte // name, colon and value, without the last line break
+// A Line is a line of a header together with those that continue it: a field, or what is none and is left out.
+type Line struct {
+	Name  []byte // nil: not a field
+	Value []byte // may be folded
+	Raw   []byte // without the last line break
+}
+
+// Is reports whether the line is a field of that name.
+func (l Line) Is(name string) bool {
+	return len(l.Name) == len(name) && strings.EqualFold(string(l.Name), name)
+}
+
+// Text returns the value, unfolded.
+func (l Line) Text() string { return string(unfold(l.Value)) }
+
+// Split splits a message into all lines of its header and its body, as [Parse] does.
+func Split(raw []byte) (header []Line, body []byte) {
+	h := limits{fields: math.MaxInt, headerBytes: math.MaxInt}.messageHeader(nil, raw)
+	return h.lines, h.body
 }
 
 // A header is what comes before a body.
-type header []rawField
+type header struct {
+	lines    []Line
+	body     []byte
+	octets   bool // it has octets that are not UTF-8
+	tooLarge bool // not all of it was read
+	open     bool // no empty line ends it, but one that is not a field
+}
 
 // get returns the value of the first field of that name, unfolded.
-func (h header) get(name string) string {
-	for i := range h {
-		if strings.EqualFold(string(h[i].name), name) {
-			return string(unfold(h[i].value))
+func (h header) get(name string) []byte {
+	for _, l := range h.lines {
+		if l.Is(name) {
+			return unfold(l.Value)
 		}
+	}
+	return nil
+}
+
+// from returns the sender. charset is that of octets which are not UTF-8.
+func (h header) from(charset string) (a Address) {
+	if list := parseAddresses(string(h.get("From")), charset, 1); len(list) > 0 {
+		a = list[0]
+	}
+	return a
+}
+
+// charset returns the charset of octets that are not UTF-8, if there are any.
+func (h header) charset() string {
+	if h.octets {
+		return h.declaredCharset()
 	}
 	return ""
 }
 
-// readHeader splits data into its header and its body. A line that is not a field ends the header.
-// Data that does not start with a field is all body.
-func (p *parser) readHeader(data []byte) (h header, body []byte) {
-	budget := p.limits.headerBytes
-	rest := data
-	known := false
-	if line, after := cutLine(rest); len(line) == 0 { // an empty header
-		return nil, after
+// declaredCharset returns the charset of the body or, of several parts, the first that is declared near the start.
+func (h header) declaredCharset() string {
+	if c := parseMediaType(string(h.get("Content-Type")), "").params["charset"]; c != "" {
+		return c
 	}
-	for len(rest) > 0 {
-		line, after := cutLine(rest)
-		if len(line) == 0 {
-			rest = after
-			break
-		}
-		name, ok := fieldName(line)
-		if !ok {
-			if known {
-				p.defect("A line of the header is not a field: the text begins with it")
-			}
-			break
-		}
-		end := foldedEnd(rest, len(rest)-len(after))
-		field := trimBreak(rest[:end])
-		rest = rest[end:]
-		known = known || isKnownField(name)
-		if len(h) >= p.limits.fields {
-			p.defect("The header has too many fields: the rest is not shown")
-			continue
-		}
-		if most := (budget + 1) / 2; len(field) > most { // so that one does not hide all others
-			p.defect("The header is too long: not all of it is shown")
-			field = field[:most]
-		}
-		if len(field) == 0 {
-			continue
-		}
-		budget -= len(field)
-		h = append(h, rawField{name: name, value: field[min(len(field), bytes.IndexByte(line, ':')+1):], raw: field})
+	_, after, _ := bytes.Cut(bytes.ToLower(h.body[:min(len(h.body), 16<<10)]), []byte("charset="))
+	after = bytes.TrimLeft(after[:min(len(after), 50)], `"'`)
+	if end := bytes.IndexAny(after, " \t\r\n;\"'>"); end >= 0 {
+		after = after[:end]
 	}
-	if !known && len(rest) > 0 && !isMIMEHeader(h) {
-		// "Note: buy milk" is text that happens to have a colon.
-		return nil, data
-	}
-	return h, rest
+	return string(after)
 }
 
-// skipSpace drops white space from the start of a message whose header comes after it.
-func skipSpace(raw []byte) []byte {
-	rest := bytes.TrimLeft(raw, " \t\r\n")
+// messageHeader reads the header of a message, which may come after a byte order mark and white space. It appends the
+// lines to a slice.
+func (l limits) messageHeader(lines []Line, raw []byte) header {
+	rest := bytes.TrimLeft(raw, " \t\r\n\ufeff")
 	line, _ := cutLine(rest)
-	if name, ok := fieldName(line); ok && isKnownField(name) {
-		return rest
+	before := raw[:len(raw)-len(rest)]
+	if name, ok := fieldName(line); ok && isKnownField(name) && len(before) > 0 {
+		return l.readHeader(append(lines, Line{Raw: before}), rest)
 	}
-	return raw
+	return l.readHeader(lines, raw)
+}
+
+// readHeader splits data into the lines of its header, which it appends to a slice, and its body. An empty line ends the
+// header; without any, it is the first line that is not a field after the last field that is known. Data
+// whose first lines are not a header is all body.
+func (l limits) readHeader(lines []Line, data []byte) header {
+	if line, after := cutLine(data); len(line) == 0 {
+		return header{body: after}
+	}
+	h := header{lines: lines}
+	rest, budget := data, l.headerBytes
+	known, strays := 0, 0 // fields, of which one is enough as long as there are no strays; lines that are not fields
+	var text []byte       // from the first stray after the last known field
+	fields := 0           // before that
+	closed := false
+	for len(rest) > 0 && !closed {
+		line, after := cutLine(rest)
+		end := foldedEnd(rest, len(rest)-len(after))
+		name, isField := fieldName(line)
+		switch {
+		case isBlank(line):
+			end, closed = len(rest)-len(after), true
+		case len(h.lines) >= l.fields || budget == 0:
+			h.tooLarge = true
+			end, closed = emptyLine(rest)
+			known += 1 - min(strays, 1)
+		case isField:
+			if (known == 0 || strays > 0) && isKnownField(name) {
+				known++
+				text = nil
+			}
+			field := trimBreak(rest[:end])
+			if most := budget - budget/2; len(field) > most { // so that one does not hide all others
+				h.tooLarge = true
+				field = field[:most]
+			}
+			budget -= len(field)
+			h.lines = append(h.lines, Line{Name: name, Value: field[min(len(field), bytes.IndexByte(line, ':')+1):], Raw: field})
+		default:
+			if strays++; text == nil {
+				text, fields = rest, len(h.lines)
+			}
+			h.lines = append(h.lines, Line{Raw: trimBreak(rest[:end])})
+		}
+		rest = rest[end:]
+	}
+	h.body = rest
+	if h.open = !closed && text != nil; h.open {
+		h.lines, h.body = h.lines[:fields], text
+	}
+	read := h.lines[len(lines):]
+	switch {
+	case len(read) > 0 && read[0].Name == nil && known < strays, known == 0 && strays > 0,
+		known == 0 && len(h.body) > 0 && !isMIMEHeader(read): // "Note: buy milk" is text that happens to have a colon
+		return header{body: data}
+	}
+	h.octets = !utf8.Valid(data[:len(data)-len(h.body)])
+	return h
+}
+
+// emptyLine returns the index after the first empty line of data, or its length.
+func emptyLine(data []byte) (after int, found bool) {
+	end := len(data)
+	for _, empty := range [...]string{"\n\n", "\n\r\n"} {
+		if i := bytes.Index(data[:end], []byte(empty)); i >= 0 {
+			end, found = i+len(empty), true
+		}
+	}
+	return end, found
 }
 
 // cutLine returns the first line without its line break, CRLF or LF, and the rest.
@@ -159,11 +233,12 @@ func isKnownField(field []byte) bool {
 
 // isMIMEHeader reports whether every name has a hyphen, as in headers (Return-Path, Reporting-MTA)
 // and not in running text.
-func isMIMEHeader(h header) bool {
-	return len(h) > 0 && !slices.ContainsFunc(h, func(f rawField) bool { return bytes.IndexByte(f.name, '-') < 0 })
+func isMIMEHeader(h []Line) bool {
+	return len(h) > 0 && !slices.ContainsFunc(h, func(l Line) bool { return bytes.IndexByte(l.Name, '-') < 0 })
 }
 
-// unfold removes line breaks from a folded value, and the spaces around it.
+// unfold removes line breaks from a folded value, and the spaces around it. White space with a tab after a line break
+// becomes a space.
 func unfold(value []byte) []byte {
 	value = bytes.Trim(value, " \t\r\n")
 	if bytes.IndexByte(value, '\n') < 0 {
@@ -172,8 +247,8 @@ func unfold(value []byte) []byte {
 	out := make([]byte, 0, len(value))
 	for len(value) > 0 {
 		line, after := cutLine(value)
-		if len(out) > 0 && len(line) > 0 && line[0] != ' ' && line[0] != '\t' {
-			out = append(out, ' ')
+		if words := bytes.TrimLeft(line, " \t"); len(out) > 0 && len(line) > 0 && (len(words) == len(line) || bytes.IndexByte(line[:len(line)-len(words)], '\t') >= 0) {
+			out, line = append(out, ' '), words
 		}
 		out = append(out, line...)
 		value = after
@@ -181,205 +256,12 @@ func unfold(value []byte) []byte {
 	return out
 }
 
-// Summarize reads the summary from the header of a raw message, at most its first 256 KiB. The
-// result shares no memory with raw.
+// Summarize reads the summary of a raw message, as [Parse] does. The result shares no memory with raw.
 func Summarize(raw []byte) Summary {
-	rest := raw[:min(len(raw), usual.headerBytes)]
-	rest = skipSpace(rest)
-	var s Summary
-	var from, subject bool
-	for len(rest) > 0 && !(from && subject) {
-		line, after := cutLine(rest)
-		if len(line) == 0 {
-			break
-		}
-		end := foldedEnd(rest, len(rest)-len(after))
-		field := rest[:end]
-		rest = rest[end:]
-		if value, ok := valueOf(field, "From"); ok && !from {
-			from = true
-			if list := parseAddresses(string(unfold(value)), 1); len(list) > 0 {
-				s.From = list[0]
-			}
-		} else if value, ok := valueOf(field, "Subject"); ok && !subject {
-			subject = true
-			s.Subject = decodeHeader(unfold(value))
-		}
-	}
-	return s
-}
-
-// valueOf returns the value of a field if it has the name.
-func valueOf(field []byte, name string) (value []byte, ok bool) {
-	if len(field) < len(name) || !strings.EqualFold(string(field[:len(name)]), name) {
-		return nil, false
-	}
-	return bytes.CutPrefix(bytes.TrimLeft(field[len(name):], " \t"), []byte(":"))
-}
-
-// Bounds of one field.
-const (
-	maxAddresses = 1000
-	maxNameParts = 200 // octets of an unquoted name with commas
-)
-
-// Addresses reads an unfolded list of addresses, even a broken one. An entry without an address is a Name.
-func Addresses(list string) []Address { return parseAddresses(list, maxAddresses) }
-
-// parseAddresses reads the first addresses of an unfolded list (RFC 5322, section 3.4), even a
-// broken one: commas in unquoted names, missing brackets, names in comments, groups. An entry
-// without an address is a Name.
-func parseAddresses(s string, most int) []Address {
-	var list []Address
-	var a Address
-	start := 0     // of the words around the angle brackets
-	named := false // an address or an encoded word has begun: a colon or comma is not part of a name
-	add := func(words string) {
-		if a == (Address{}) {
-			a = bareAddress(words)
-		} else if a.Name == "" {
-			a.Name = phrase(strings.Trim(words, "<> \t"))
-		}
-		if a != (Address{}) {
-			list = append(list, a)
-		}
-		a, named = Address{}, false
-	}
-	for i := 0; i < len(s) && len(list) < most; i++ {
-		words := s[start:i]
-		switch s[i] {
-		case '"':
-			i = quoteEnd(s, i)
-		case '(':
-			i = commentEnd(s, i)
-		case '@', '=':
-			named = true
-		case ':': // after the name of a group
-			if !named {
-				start = i + 1
-			}
-		case ',', ';':
-			if named || a != (Address{}) || len(words) >= maxNameParts || strings.TrimSpace(words) == "" {
-				add(words)
-				start = i + 1
-			}
-		case '<':
-			if a.Addr != "" { // the comma is missing
-				list = append(list, a)
-			}
-			i += len(s[i:]) - len(strings.TrimLeft(s[i:], "<"))
-			end := len(s)
-			if n := strings.IndexAny(s[i:], "<>,;"); n >= 0 {
-				end = i + n
-			}
-			a = Address{Name: phrase(words), Addr: cleanAddr(s[i:end])}
-			named = true
-			start = min(end+1, len(s))
-			if i = start - 1; end < len(s) && s[end] != '>' {
-				start, i = end, end-1
-			}
-		}
-	}
-	if len(list) < most {
-		add(s[start:])
-	}
-	return list
-}
-
-// quoteEnd returns the index of the quote that closes the one at i. One that is never closed, or is
-// within a word, is an ordinary character.
-func quoteEnd(s string, i int) int {
-	for end := i + 1; end < len(s); end++ {
-		switch s[end] {
-		case '\\':
-			end++
-		case '"':
-			return end
-		}
-	}
-	return i
-}
-
-// commentEnd returns the index of the parenthesis that closes the one at i, or len(s).
-func commentEnd(s string, i int) int {
-	for depth := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(s)
-}
-
-// bareAddress reads a mailbox without angle brackets: an address, a name, or both, of which the name
-// may be a comment. Both may be in one encoded word.
-func bareAddress(s string) Address {
-	var a Address
-	if before, after, ok := strings.Cut(s, "("); ok {
-		if end := strings.LastIndexByte(after, ')'); end >= 0 {
-			a.Name = phrase(after[:end])
-			s = before + after[end+1:]
-		}
-	}
-	s = strings.Trim(s, " \t,;<>")
-	if strings.Contains(s, "=?") {
-		if decoded := decodeHeader([]byte(s)); strings.Contains(decoded, "@") && !strings.Contains(decoded, "=?") {
-			if list := parseAddresses(decoded, 1); len(list) > 0 {
-				return list[0]
-			}
-		}
-	}
-	space := strings.LastIndexAny(s, " \t")
-	switch {
-	case !strings.Contains(s, "@"):
-		a.Name = cmp.Or(a.Name, phrase(s))
-	case space < 0 || s[0] == '"' || !strings.Contains(s[space:], "@"):
-		a.Addr = cleanAddr(s)
-	default:
-		a.Name, a.Addr = phrase(s[:space]), cleanAddr(s[space+1:])
-	}
-	return a
-}
-
-func cleanAddr(s string) string {
-	return strings.TrimPrefix(strings.TrimSpace(decodeHeader([]byte(s))), "mailto:")
-}
-
-// phrase reads a display name: unquoted, its words decoded.
-func phrase(s string) string {
-	s = strings.TrimSpace(s)
-	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") && len(s) > 1 {
-		s = s[1 : len(s)-1]
-	}
-	if strings.ContainsAny(s, `"\`) {
-		s = unquote(s)
-	}
-	s = strings.TrimSpace(decodeHeader([]byte(s)))
-	if n := len(s); n > 1 && (s[0] == '"' && s[n-1] == '"' || s[0] == '\'' && s[n-1] == '\'') {
-		s = strings.TrimSpace(s[1 : n-1])
-	}
-	return s
-}
-
-// unquote removes the quotes of quoted strings, and the backslashes in them.
-func unquote(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s):
-			i++
-			b.WriteByte(s[i])
-		case s[i] != '"':
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
+	var room [40]Line
+	h := usual.messageHeader(room[:0], raw)
+	charset := h.charset()
+	return Summary{From: h.from(charset), Subject: decodeHeader(h.get("Subject"), charset)}
 }
 
 // parseDate reads a Date field. It is zero if RFC 5322 does not allow it, which the checks report.

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,13 +109,10 @@ var usual = limits{depth: 50, parts: 1000, headerBytes: 256 << 10, fields: 1000,
 func parseWithin(raw []byte, l limits) *Message {
 	p := &parser{limits: l, message: &Message{Raw: raw}}
 	p.left = p.limits.decodedBytes
-	data := skipSpace(raw)
-	if len(data) < len(raw) {
-		p.defect("White space comes before the header")
-	}
-	h, body := p.readHeader(data)
-	p.describe(h)
-	p.finish(p.entity(h, body, location{defaultType: "text/plain"}))
+	p.top = l.messageHeader(nil, raw)
+	p.report(p.top)
+	p.describe(p.top)
+	p.finish(p.entity(p.top, location{defaultType: "text/plain"}))
 	return p.message
 }
 
@@ -122,8 +120,54 @@ func parseWithin(raw []byte, l limits) *Message {
 type parser struct {
 	limits  limits
 	message *Message
-	parts   int // so far
-	left    int // decoded bytes that are left
+	top     header // of the message
+	parts   int    // so far
+	left    int    // decoded bytes that are left
+	strays  int    // lines of headers that are not fields, so far
+}
+
+// readHeader reads the header of a part or of a message within the message.
+func (p *parser) readHeader(data []byte) header {
+	h := p.limits.readHeader(nil, data)
+	p.report(h)
+	return h
+}
+
+// charset returns the charset of octets in the header of a part: its own or that of the message.
+func (p *parser) charset(h header) string {
+	if h.octets {
+		return cmp.Or(h.declaredCharset(), p.top.declaredCharset())
+	}
+	return ""
+}
+
+// maxStrays is how many lines of headers that are not fields are named.
+const maxStrays = 5
+
+// report notes what is wrong with a header.
+func (p *parser) report(h header) {
+	if h.tooLarge {
+		p.defect("The header is too long: not all of it is shown")
+	}
+	if h.open {
+		p.defect("A line of the header is not a field: the text begins with it")
+	}
+	for _, l := range h.lines {
+		if l.Name != nil {
+			continue
+		}
+		switch p.strays++; {
+		case len(bytes.TrimLeft(l.Raw, " \t\r\n")) == 0:
+			p.defect("White space comes before the header")
+		case bytes.HasPrefix(l.Raw, []byte("\ufeff")):
+			p.defect("A byte order mark comes before the header")
+		case p.strays <= maxStrays:
+			p.defect(fmt.Sprintf("A line of the header is not a field and is left out: %.60q", decodeRaw(l.Raw, "")))
+		default:
+			p.defect("More lines of the header are not fields and are left out")
+			return
+		}
+	}
 }
 
 // defect notes what is wrong with the message, once.
@@ -136,18 +180,22 @@ func (p *parser) defect(what string) {
 // describe fills in the fields of the header.
 func (p *parser) describe(h header) {
 	m := p.message
-	m.Fields = make([]Field, len(h))
-	for i, f := range h {
-		m.Fields[i] = Field{Name: string(f.name), Value: decodeHeader(unfold(f.value)), Raw: string(f.raw)}
+	charset := h.charset()
+	m.Fields = make([]Field, 0, len(h.lines))
+	for _, l := range h.lines {
+		if l.Name != nil {
+			m.Fields = append(m.Fields, Field{Name: string(l.Name), Value: decodeHeader(unfold(l.Value), charset), Raw: string(l.Raw)})
+		}
 	}
-	if from := parseAddresses(h.get("From"), 1); len(from) > 0 {
-		m.From = from[0]
-	}
-	m.To = parseAddresses(h.get("To"), maxAddresses)
-	m.Subject = decodeHeader([]byte(h.get("Subject")))
-	m.MessageID = trimID(h.get("Message-ID"))
-	m.Date = parseDate(h.get("Date"))
+	m.From = h.from(charset)
+	m.To = parseAddresses(string(h.get("To")), charset, maxAddresses)
+	m.Subject = decodeHeader(h.get("Subject"), charset)
+	m.MessageID = trimID(string(h.get("Message-ID")))
+	m.Date = parseDate(string(h.get("Date")))
 }
+
+// maxAddresses is how many addresses of To are shown.
+const maxAddresses = 1000
 
 // trimID removes the angle brackets of a Message-ID or a Content-ID.
 func trimID(s string) string {
@@ -193,8 +241,8 @@ type location struct {
 }
 
 // entity reads a header and a body.
-func (p *parser) entity(h header, body []byte, at location) entity {
-	part := p.readPart(h, body, at)
+func (p *parser) entity(h header, at location) entity {
+	part := p.readPart(h, at)
 	switch {
 	case at.depth > p.limits.depth:
 		p.defect("The parts are nested too deeply: the rest is shown as text")
@@ -220,20 +268,60 @@ type part struct {
 	body        []byte
 }
 
-func (p *parser) readPart(h header, body []byte, at location) part {
-	typ := parseMediaType(h.get("Content-Type"))
-	disposition := parseMediaType(h.get("Content-Disposition"))
+func (p *parser) readPart(h header, at location) part {
+	charset := p.charset(h)
+	typ := p.contentType(h, charset)
+	disposition := parseMediaType(string(h.get("Content-Disposition")), charset)
 	pt := part{
 		location:    at,
 		typ:         typ,
 		disposition: disposition.value,
 		filename:    cmp.Or(disposition.params["filename"], typ.params["name"], typ.params["filename"], disposition.params["name"]),
-		contentID:   trimID(decodeHeader([]byte(h.get("Content-ID")))),
-		encoding:    strings.ToLower(strings.Trim(h.get("Content-Transfer-Encoding"), " \t\"';.")),
-		body:        body,
+		contentID:   trimID(decodeHeader(h.get("Content-ID"), charset)),
+		encoding:    strings.ToLower(strings.Trim(string(h.get("Content-Transfer-Encoding")), " \t\"';.")),
+		body:        h.body,
 	}
-	pt.mediaType = p.mediaTypeOf(strings.TrimRight(typ.value, "/"), at.defaultType, body)
+	pt.mediaType = p.mediaTypeOf(strings.TrimRight(typ.value, "/"), at.defaultType, h.body)
 	return pt
+}
+
+// maxTypes is how many fields Content-Type of a header are read.
+const maxTypes = 3
+
+// contentType reads the Content-Type. Of several, a multipart whose boundary is in the body counts, then HTML for a body
+// that is HTML, then the first that is no multipart.
+func (p *parser) contentType(h header, charset string) mediaType {
+	var types []mediaType
+	for _, l := range h.lines {
+		if l.Is("Content-Type") && len(types) < maxTypes {
+			types = append(types, parseMediaType(l.Text(), charset))
+		}
+	}
+	switch len(types) {
+	case 0:
+		return mediaType{}
+	case 1:
+		return types[0]
+	}
+	p.defect("A header has several Content-Types: the one that fits the body counts")
+	html := looksHTML(h.body) || bytes.HasPrefix(bytes.TrimLeft(h.body, " \t\r\n"), []byte("<"))
+	return slices.MaxFunc(types, func(a, b mediaType) int { return a.fit(h.body, html) - b.fit(h.body, html) })
+}
+
+// fit is how well a type fits a body, which looks like HTML or not.
+func (m mediaType) fit(body []byte, html bool) int {
+	switch isHTML := m.value == "text/html"; {
+	case strings.HasPrefix(m.value, "multipart/"):
+		start, boundary := -1, m.boundary()
+		if boundary != "" {
+			start, _, _ = nextDelimiter(body, []byte("--"+boundary), 0)
+		}
+		return 3 * min(start+1, 1)
+	case isHTML == html:
+		return 2
+	default:
+		return 1
+	}
 }
 
 // mediaTypeOf replaces a media type that is missing or invalid.
@@ -308,9 +396,9 @@ func (p *parser) embedded(pt part) entity {
 	if pt.path != "" {
 		e.attachments = []Attachment{pt.attachment(content)}
 	}
-	h, body := p.readHeader(content)
-	inner := p.entity(h, body, location{path: section(pt.path, 1), depth: pt.depth + 1, defaultType: "text/plain"})
-	intro := introduce(h)
+	h := p.readHeader(content)
+	inner := p.entity(h, location{path: section(pt.path, 1), depth: pt.depth + 1, defaultType: "text/plain"})
+	intro := introduce(h, p.charset(h))
 	for _, t := range inner.texts {
 		if t.plainType != "" || !t.hasHTML {
 			t.plain, t.plainType = intro+t.plain, cmp.Or(t.plainType, "text/plain")
@@ -329,11 +417,11 @@ func (p *parser) embedded(pt part) entity {
 }
 
 // introduce is the header of an embedded message as text.
-func introduce(h header) string {
+func introduce(h header, charset string) string {
 	var b strings.Builder
 	for _, name := range [...]string{"From", "To", "Date", "Subject"} {
-		if v := h.get(name); v != "" {
-			b.WriteString(name + ": " + decodeHeader([]byte(v)) + "\n")
+		if v := decodeHeader(h.get(name), charset); v != "" {
+			b.WriteString(name + ": " + v + "\n")
 		}
 	}
 	if b.Len() > 0 {

@@ -239,8 +239,8 @@ func TestBrokenMessages(t *testing.T) {
 		{"field name with a space", "Subject : x\nContent-Type : text/html\n\n<b>x</b>", `
 			html "<b>x</b>"`},
 		{"value that is not folded", "Subject: one\ntwo\nContent-Type: text/html\n\n<b>x</b>", `
-			text/plain "two\nContent-Type: text/html\n\n<b>x</b>"
-			! A line of the header is not a field: the text begins with it`},
+			html "<b>x</b>"
+			! A line of the header is not a field and is left out: "two"`},
 		{"header after empty lines", "\r\n\nSubject: x\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"
 			! White space comes before the header`},
@@ -287,7 +287,7 @@ func TestHeader(t *testing.T) {
 	if m.MessageID != "1234@example.test" {
 		t.Errorf("message ID %q", m.MessageID)
 	}
-	if f := m.Fields[1]; f.Name != "X-Folded" || f.Value != "one two\tthree" || f.Raw != "X-Folded: one\r\n two\r\n\tthree" {
+	if f := m.Fields[1]; f.Name != "X-Folded" || f.Value != "one two three" || f.Raw != "X-Folded: one\r\n two\r\n\tthree" {
 		t.Errorf("field %+v", f)
 	}
 }
@@ -352,7 +352,7 @@ func TestAddresses(t *testing.T) {
 		{",,;", nil},
 	}
 	for _, test := range tests {
-		if got := parseAddresses(test.value, maxAddresses); !slices.Equal(got, test.want) {
+		if got := parseAddresses(test.value, "", maxAddresses); !slices.Equal(got, test.want) {
 			t.Errorf("%q: got %q, want %q", test.value, got, test.want)
 		}
 	}

@@ -16,58 +16,89 @@ type mediaType struct {
 }
 
 // parseMediaType reads a value with parameters (RFC 2045, RFC 2231), even badly quoted ones. The
-// first of several parameters of one name counts.
-func parseMediaType(s string) mediaType {
-	value, rest, _ := strings.Cut(s, ";")
-	if strings.Contains(value, "=") {
-		// The semicolon is missing, as in "text/plain charset=utf-8", or the value too:
-		// "filename=a.txt".
-		s = strings.TrimSpace(s)
-		end := max(0, strings.IndexAny(s[:strings.IndexByte(s, '=')], " \t"))
-		value, rest = s[:end], s[end:]
-	}
-	m := mediaType{value: strings.ToLower(strings.TrimSpace(value)), params: map[string]string{}}
-	var pieces []paramPiece
-	for i := 0; rest != "" && i < 200; i++ {
-		var name, v string
-		name, v, rest = cutParam(rest)
-		if name == "" {
-			continue
-		}
-		if piece, ok := splitParamName(name); ok {
-			piece.value = v
-			pieces = append(pieces, piece)
-			continue
-		}
-		if _, twice := m.params[name]; !twice {
-			m.params[name] = decodeHeader([]byte(v))
-		}
-	}
-	maps.Copy(m.params, joinPieces(pieces))
-	return m
+// first of several parameters of one name counts. charset is that of raw octets which are not UTF-8.
+func parseMediaType(s, charset string) mediaType {
+	r := paramReader{mediaType: mediaType{params: map[string]string{}}, charset: charset}
+	r.read(s, true)
+	maps.Copy(r.params, joinPieces(r.pieces, charset))
+	return r.mediaType
 }
 
-// cutParam splits the first parameter off s.
-func cutParam(s string) (name, value, rest string) {
-	s = strings.TrimLeft(s, " \t\r\n;")
-	end := strings.IndexAny(s, "=;")
-	if end < 0 || s[end] == ';' {
-		_, rest, _ = strings.Cut(s, ";")
-		return "", "", rest
-	}
-	name = strings.ToLower(strings.TrimSpace(s[:end]))
-	s = strings.TrimLeft(s[end+1:], " \t\r\n")
-	if strings.HasPrefix(s, `"`) {
-		value, rest = cutQuoted(s)
-		return name, value, rest
-	}
-	value, rest, _ = strings.Cut(s, ";")
-	return name, strings.TrimSpace(value), rest
+// maxParams is how many parameters of a field are read.
+const maxParams = 200
+
+// A paramReader reads a value with parameters.
+type paramReader struct {
+	mediaType
+	charset string
+	pieces  []paramPiece
+	count   int // of what semicolons separate, so far
+	steps   int // octets looked at
 }
 
-// cutQuoted reads a quoted string at the start of s, and returns what follows the next semicolon.
-// If the quote is not closed, it ends at the semicolon.
-func cutQuoted(s string) (value, rest string) {
+// read reads what semicolons separate. Each may be in encoded words.
+func (r *paramReader) read(s string, encoded bool) {
+	sc := scanner{s: s}
+	for at := 0; at < len(s) && r.count < maxParams; {
+		end := sc.next(at, ";")
+		one := strings.Trim(s[at:end], " \t\r\n")
+		at = end + 1
+		if encoded && strings.HasPrefix(one, "=?") {
+			r.steps += len(one)
+			r.read(decodeHeader([]byte(one), r.charset), false)
+			continue
+		}
+		if r.count++; r.count > 1 {
+			r.param(one)
+			continue
+		}
+		if equals := strings.IndexByte(one, '='); equals >= 0 {
+			// The semicolon is missing, as in "text/plain charset=utf-8", or the value too: "filename=a.txt".
+			space := max(0, strings.IndexAny(one[:equals], " \t"))
+			r.param(one[space:])
+			one = one[:space]
+		}
+		r.value = strings.ToLower(r.trimComments(one))
+	}
+	r.steps += sc.steps
+}
+
+// param reads a parameter.
+func (r *paramReader) param(s string) {
+	name, v, ok := strings.Cut(s, "=")
+	if name = strings.ToLower(r.trimComments(name)); name == "" || !ok {
+		return
+	}
+	v = r.trimComments(v)
+	if strings.HasPrefix(v, `"`) {
+		v = unquoteParam(v)
+	}
+	if piece, ok := splitParamName(name); ok {
+		piece.value = v
+		r.pieces = append(r.pieces, piece)
+	} else if _, twice := r.params[name]; !twice {
+		r.params[name] = decodeHeader([]byte(v), r.charset)
+	}
+}
+
+// trimComments removes the white space and the comments around a value. Parentheses within it, as in file names, stay.
+func (r *paramReader) trimComments(s string) string {
+	sc := scanner{s: s}
+	start, end := len(s), 0
+	for i := 0; i < len(s); {
+		after := sc.skip(i)
+		if isComment := s[i] == '(' && after > i+1; !isComment && strings.IndexByte(" \t\r\n", s[i]) < 0 {
+			start, end = min(start, i), after
+		}
+		i = after
+	}
+	r.steps += sc.steps
+	return s[min(start, end):end]
+}
+
+// unquoteParam returns the content of a quoted string at the start of s, or of all of it if the quote is not closed.
+// Only quotes and backslashes are escaped: some programs write paths.
+func unquoteParam(s string) string {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		switch c := s[i]; {
@@ -75,14 +106,12 @@ func cutQuoted(s string) (value, rest string) {
 			i++
 			b.WriteByte(s[i])
 		case c == '"':
-			_, rest, _ = strings.Cut(s[i+1:], ";")
-			return b.String(), rest
+			return b.String()
 		default:
 			b.WriteByte(c)
 		}
 	}
-	value, rest, _ = strings.Cut(s[1:], ";")
-	return strings.TrimSpace(value), rest
+	return strings.TrimSpace(s[1:])
 }
 
 // A paramPiece is a parameter in the form of RFC 2231: name*0*, name*1, name*.
@@ -107,7 +136,7 @@ func splitParamName(name string) (paramPiece, bool) {
 }
 
 // joinPieces joins and decodes the pieces of each parameter.
-func joinPieces(pieces []paramPiece) map[string]string {
+func joinPieces(pieces []paramPiece, fallback string) map[string]string {
 	slices.SortStableFunc(pieces, func(a, b paramPiece) int {
 		return cmp.Or(strings.Compare(a.base, b.base), cmp.Compare(a.index, b.index))
 	})
@@ -131,7 +160,7 @@ func joinPieces(pieces []paramPiece) map[string]string {
 			octets, _ = appendUnescaped(octets, []byte(v), '%')
 		}
 		if charset == "" {
-			out[pieces[0].base] = decodeHeader(octets)
+			out[pieces[0].base] = decodeHeader(octets, fallback)
 		} else {
 			out[pieces[0].base] = decodeText(octets, charset)
 		}
@@ -140,11 +169,19 @@ func joinPieces(pieces []paramPiece) map[string]string {
 	return out
 }
 
+// boundary returns what separates the parts of a multipart, or "".
+func (m mediaType) boundary() string {
+	if b := strings.TrimRight(m.params["boundary"], " \t"); !strings.ContainsAny(b, "\r\n") {
+		return b
+	}
+	return ""
+}
+
 // multipart reads the parts of a multipart body.
 func (p *parser) multipart(pt part) entity {
 	var parts [][]byte
 	var preamble []byte
-	if boundary := strings.TrimRight(pt.typ.params["boundary"], " \t"); boundary != "" {
+	if boundary := pt.typ.boundary(); boundary != "" {
 		parts, preamble = p.split(pt.body, boundary)
 	}
 	if len(parts) == 0 {
@@ -162,8 +199,7 @@ func (p *parser) multipart(pt part) entity {
 			p.defect("The message has too many parts: the rest is not shown")
 			break
 		}
-		h, body := p.readHeader(data)
-		e.add(p.entity(h, body, location{path: section(pt.path, i+1), depth: pt.depth + 1, defaultType: defaultType, later: i > 0 && !alternatives}))
+		e.add(p.entity(p.readHeader(data), location{path: section(pt.path, i+1), depth: pt.depth + 1, defaultType: defaultType, later: i > 0 && !alternatives}))
 	}
 	if alternatives {
 		e.texts = mergeAlternatives(e.texts)
@@ -179,24 +215,16 @@ func (p *parser) split(body []byte, boundary string) (parts [][]byte, preamble [
 	delimiter := []byte("--" + boundary)
 	start := -1 // of the current part
 	for at := 0; at < len(body); {
-		i := findLine(body[at:], delimiter)
+		i, after, closing := nextDelimiter(body, delimiter, at)
 		if i < 0 {
 			break
 		}
-		line, after := cutLine(body[at+i:])
-		tail := bytes.TrimRight(line[len(delimiter):], " \t")
-		closing := bytes.HasPrefix(tail, []byte("--"))
-		if len(tail) > 0 && !closing {
-			at = len(body) - len(after) // a longer boundary, of an inner part
-			continue
-		}
 		if start < 0 {
-			preamble = body[:at+i]
+			preamble = body[:i]
 		} else {
-			parts = append(parts, trimBreak(body[start:at+i]))
+			parts = append(parts, trimBreak(body[start:i]))
 		}
-		at = len(body) - len(after)
-		start = at
+		at, start = after, after
 		if closing || len(parts) > p.limits.parts {
 			return parts, preamble
 		}
@@ -208,17 +236,23 @@ func (p *parser) split(body []byte, boundary string) (parts [][]byte, preamble [
 	return parts, preamble
 }
 
-// findLine is the index of the first line of body that starts with prefix, or -1.
-func findLine(body, prefix []byte) int {
-	for at := 0; ; {
-		i := bytes.Index(body[at:], prefix)
+// nextDelimiter finds the first line from at on that is a delimiter, which "--" makes the closing one, and white space
+// (RFC 2046, section 5.1.1). A longer line is that of another boundary, or text. The line starts at -1 if there is none.
+func nextDelimiter(body, delimiter []byte, at int) (start, after int, closing bool) {
+	for {
+		i := bytes.Index(body[at:], delimiter)
 		if i < 0 {
-			return -1
+			return -1, 0, false
 		}
-		i += at
-		if i == 0 || body[i-1] == '\n' {
-			return i
+		start = at + i
+		at = start + len(delimiter)
+		if start > 0 && body[start-1] != '\n' {
+			continue
 		}
-		at = i + len(prefix)
+		line, rest := cutLine(body[at:])
+		tail := string(bytes.TrimRight(line, " \t"))
+		if tail == "" || tail == "--" {
+			return start, len(body) - len(rest), tail != ""
+		}
 	}
 }

@@ -233,30 +233,30 @@ func (r *Relay) begin(keyID string, n int) (done func(), err error) {
 
 // resent is a message to be sent on.
 type resent struct {
-	fields     []byte // its new Resent fields
-	raw        []byte // as it was received
-	eightBit   bool   // it has octets above 127, which needs 8BITMIME
-	utf8Header bool   // so has its header, which needs SMTPUTF8
+	header     []byte // with its new Resent fields, and the empty line
+	body       []byte
+	eightBit   bool // it has octets above 127, which needs 8BITMIME
+	utf8Header bool // so has its header, which needs SMTPUTF8
 }
 
-// resend adds the fields of RFC 5322, 3.6.6, in front of a message, or says why SMTP cannot carry
-// the message as it is.
+// resend adds the fields of RFC 5322, 3.6.6, in front of a message and leaves out what is not a field, or says why SMTP
+// cannot carry the message as it is.
 func resend(raw []byte, from string, to []string, now time.Time) (resent, error) {
 	breaks := bytes.Count(raw, []byte("\r\n"))
 	if bytes.Count(raw, []byte("\r")) != breaks || bytes.Count(raw, []byte("\n")) != breaks || bytes.IndexByte(raw, 0) >= 0 {
 		return resent{}, service.Errorf(service.Invalid, "The message is binary: it has a zero byte, or a CR or LF alone, which cannot be sent on as it is")
 	}
-	header := raw
-	if end := bytes.Index(raw, []byte("\r\n\r\n")); end >= 0 {
-		header = raw[:end]
-	}
-	m := resent{raw: raw, utf8Header: !mail.IsASCII(header)}
-	m.eightBit = m.utf8Header || !mail.IsASCII(raw)
 	_, domain, _ := strings.Cut(from, "@")
-	m.fields = fmt.Appendf(nil, "Resent-Date: %s\r\nResent-From: %s\r\nResent-To: %s\r\nResent-Message-ID: <%s@%s>\r\n",
+	header := fmt.Appendf(nil, "Resent-Date: %s\r\nResent-From: %s\r\nResent-To: %s\r\nResent-Message-ID: <%s@%s>\r\n",
 		now.Format(time.RFC1123Z), from, strings.Join(to, ",\r\n "), rand.Text(), domain)
-	if len(raw) > 0 && (raw[0] == ' ' || raw[0] == '\t') {
-		m.fields = append(m.fields, "\r\n"...) // else its first line would continue ours
+	lines, body := mail.Split(raw)
+	for _, l := range lines {
+		if l.Name != nil { // other servers end the header at a line that is not a field
+			header = append(append(header, l.Raw...), "\r\n"...)
+		}
 	}
+	header = append(header, "\r\n"...)
+	m := resent{header: header, body: body, utf8Header: !mail.IsASCII(header)}
+	m.eightBit = m.utf8Header || !mail.IsASCII(body)
 	return m, nil
 }

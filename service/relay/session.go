@@ -91,7 +91,7 @@ func (r *Relay) transact(conn net.Conn, password string, to []string, m resent) 
 	if err != nil {
 		return err
 	}
-	size := len(m.fields) + len(m.raw)
+	size := len(m.header) + len(m.body)
 	if ok, _ := c.Extension("8BITMIME"); m.eightBit && !ok {
 		return plain("The relay takes only 7-bit messages (no 8BITMIME), and this one has 8-bit characters")
 	}
@@ -110,7 +110,7 @@ func (r *Relay) transact(conn net.Conn, password string, to []string, m resent) 
 	if err != nil {
 		return err
 	}
-	for _, part := range [][]byte{m.fields, m.raw} {
+	for _, part := range [][]byte{m.header, m.body} {
 		if _, err := w.Write(part); err != nil {
 			return err
 		}
