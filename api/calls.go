@@ -251,22 +251,23 @@ func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
 // InboxesUntil is Inboxes, but reads no page after one with an inbox that is enough. If enough is nil, none is.
 func (c *Client) InboxesUntil(ctx context.Context, enough func(Inbox) bool) (InboxList, error) {
 	all, err := c.PollInboxes(ctx, Poll{})
-	for n := 1; err == nil && n < maxPages && len(all.Inboxes) < all.Total && (enough == nil || !slices.ContainsFunc(all.Inboxes, enough)); n++ {
+	size := len(all.Inboxes) // of each page but the last, whatever is deleted meanwhile
+	for n, page := 1, all.Inboxes; err == nil && n < maxPages && len(page) == size && size < all.Total; n++ {
+		if enough != nil && slices.ContainsFunc(page, enough) {
+			break
+		}
 		var p Poll
-		if n := len(all.Inboxes); n > 0 {
-			p.After = all.Inboxes[n-1].ID
+		if size > 0 {
+			p.After = all.Inboxes[len(all.Inboxes)-1].ID
 		}
 		next, err := c.PollInboxes(ctx, p)
-		switch {
-		case errors.Is(err, ErrNotFound): // deleted meanwhile: the page comes after the one before
-			all.Inboxes, all.Total = all.Inboxes[:len(all.Inboxes)-1], all.Total-1
-		case err != nil:
+		if err != nil {
 			return InboxList{}, err
-		case len(next.Inboxes) == 0 || slices.ContainsFunc(all.Inboxes, func(i Inbox) bool { return i.ID == next.Inboxes[len(next.Inboxes)-1].ID }):
-			return all, nil // those are all, or the service has no pages
-		default:
-			all.Inboxes, all.Total = append(all.Inboxes, next.Inboxes...), next.Total
 		}
+		if page = next.Inboxes; len(page) == 0 || slices.ContainsFunc(all.Inboxes, func(i Inbox) bool { return i.ID == page[len(page)-1].ID }) {
+			break // those are all, or the service has no pages
+		}
+		all.Inboxes, all.Total = append(all.Inboxes, page...), next.Total
 	}
 	return all, err
 }

@@ -179,7 +179,7 @@ func TestInboxesOfAllPages(t *testing.T) {
 		name            string
 		deletes, listed int
 		pages           bool
-	}{{"pages", 0, 7, true}, {"one deleted, after which a page begins", 1, 6, true}, {"a page deleted", 3, 5, true}, {"no pages", 0, 3, false}} {
+	}{{"pages", 0, 7, true}, {"one deleted, after which a page begins", 1, 7, true}, {"a page deleted", 3, 7, true}, {"no pages", 0, 3, false}} {
 		server, c, box := inbox(t, apitest.Options{Extensions: true, PageSize: 3})
 		ids := []string{box.ID}
 		for range 6 {

@@ -68,6 +68,12 @@ func TestPages(t *testing.T) {
 	if page.Total != 5 || len(page.Messages) != 0 {
 		t.Errorf("after the oldest: %+v", page)
 	}
+	must(t, s.DeleteMessages(t.Context(), k, in.ID, all[1].ID))
+	page, err = s.Messages(t.Context(), k, in.ID, service.Page{Limit: 2, After: all[1].ID})
+	must(t, err)
+	if page.Total != 4 || len(page.Messages) != 2 || page.Messages[0] != all[2] || page.Messages[1] != all[3] {
+		t.Errorf("after one that is gone: %+v", page)
+	}
 	for _, after := range []string{"x", service.NewMessageID(6), service.NewMessageID(3)} {
 		wantCode(t, failure(s.Messages(t.Context(), k, in.ID, service.Page{After: after})), service.NotFound)
 	}

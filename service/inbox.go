@@ -92,7 +92,7 @@ func (s *Service) createInbox(ctx context.Context, k Key, address string, ttl ti
 	if k.ID == s.options.Unlimited || k.ID == postmaster {
 		limit = math.MaxInt
 	}
-	in := Inbox{ID: newInboxID(), KeyID: k.ID, Address: address, CreatedAt: now, ExpiresAt: now.Add(ttl)}
+	in := Inbox{ID: newInboxID(now), KeyID: k.ID, Address: address, CreatedAt: now, ExpiresAt: now.Add(ttl)}
 	switch err := s.store.CreateInbox(ctx, in, limit); ErrorCode(err) {
 	case "":
 	case Taken:
@@ -174,16 +174,16 @@ type InboxList struct {
 const maxInboxes = 1000
 
 // Inboxes returns a page of the key's list of inboxes, which has maxInboxes unless it asks for fewer.
-// NotFound: After is not one of them.
+// NotFound: After is no ID that an inbox can have.
 func (s *Service) Inboxes(ctx context.Context, k Key, p Page) (InboxList, error) {
 	list, limit := InboxList{}, min(cmp.Or(p.Limit, maxInboxes), maxInboxes)
 	from := PageOfInboxes{KeyID: k.ID, CreatedAt: s.now().AddDate(1, 0, 0), Limit: limit}
 	if p.After != "" {
-		in, err := s.Inbox(ctx, k, p.After)
-		if err != nil {
-			return list, err
+		ms, ok := numberIn(p.After, "inbox_")
+		if !ok || ms > uint64(from.CreatedAt.UnixMilli()) {
+			return list, errNoInbox()
 		}
-		from.CreatedAt, from.ID = in.CreatedAt, in.ID
+		from.CreatedAt, from.ID = time.UnixMilli(int64(ms)).UTC(), p.After
 	}
 	for more := true; more && len(list.Inboxes) < limit; {
 		page, total, err := s.store.Inboxes(ctx, from)

@@ -36,7 +36,7 @@ type Arrival struct {
 // Page asks for part of a list of messages or inboxes. The zero value asks for all of it, if there is no limit.
 type Page struct {
 	Limit int    // how many at most; 0 means the limit of the list itself
-	After string // ID of what the page starts after, newest first; empty: from the newest
+	After string // ID of what the page starts after, newest first, even if it is gone by now; empty: from the newest
 }
 
 // List is a list of messages, newest first.
@@ -46,8 +46,8 @@ type List struct {
 	Version  uint64 // of the inbox
 }
 
-// Messages lists the messages of an inbox of the key. NotFound: no such inbox, or After is not one
-// of its messages.
+// Messages lists the messages of an inbox of the key. NotFound: no such inbox, or After never was one of its
+// messages.
 func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (List, error) {
 	in, err := s.Inbox(ctx, k, inboxID)
 	if err != nil {
@@ -60,8 +60,8 @@ func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (
 		if !ok || seq >= before {
 			return List{}, errNoMessage()
 		}
-		// A damaged message still has its sequence number.
-		if m, err := s.store.Summary(ctx, in, seq); ErrorCode(err) == NotFound || err == nil && m.ID != p.After {
+		// A message that is gone or damaged still has its place.
+		if m, err := s.store.Summary(ctx, in, seq); err == nil && m.ID != p.After {
 			return List{}, errNoMessage()
 		}
 		before = seq
@@ -131,8 +131,13 @@ func randomID(bytes int) string {
 	return encoding.EncodeToString(b)
 }
 
-func newInboxID() string { return "inbox_" + randomID(16) }
-func newKeyID() string   { return "key_" + randomID(10) }
+func newKeyID() string { return "key_" + randomID(10) }
+
+// newInboxID returns an ID for an inbox: "inbox_", 128 random bits, and when it was created in milliseconds, by
+// which a page that starts after the inbox is found once that is gone.
+func newInboxID(created time.Time) string {
+	return "inbox_" + randomID(16) + strconv.FormatInt(created.UnixMilli(), 32)
+}
 
 // NewMessageID returns an ID for a message: "msg_", 128 random bits, and its sequence number in the
 // inbox, by which a store finds it without an index. The first to arrive has the number 1.
@@ -141,15 +146,18 @@ func NewMessageID(seq uint64) string {
 }
 
 // MessageSeq returns the sequence number in a message ID; ok is false if it cannot be an ID.
-func MessageSeq(id string) (seq uint64, ok bool) {
-	rest, found := strings.CutPrefix(id, "msg_")
+func MessageSeq(id string) (seq uint64, ok bool) { return numberIn(id, "msg_") }
+
+// numberIn returns the number after the random bits of an ID, which is positive.
+func numberIn(id, prefix string) (n uint64, ok bool) {
+	rest, found := strings.CutPrefix(id, prefix)
 	if !found || len(rest) <= randomDigits {
 		return 0, false
 	}
 	digits := rest[randomDigits:]
-	seq, err := strconv.ParseUint(digits, 32, 64)
-	if err != nil || seq == 0 || strconv.FormatUint(seq, 32) != digits {
+	n, err := strconv.ParseUint(digits, 32, 64)
+	if err != nil || n == 0 || strconv.FormatUint(n, 32) != digits {
 		return 0, false
 	}
-	return seq, true
+	return n, true
 }

@@ -461,22 +461,34 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	}
 	list := i.list()
 	if s.options.Extensions {
-		list.Messages, _ = page(r, list.Messages, len(list.Messages), func(m api.Summary) string { return m.ID })
+		var ok bool
+		if list.Messages, ok = page(r, list.Messages, len(list.Messages), func(m api.Summary) string { return m.ID }); !ok {
+			writeError(w, http.StatusNotFound, "no such message")
+			return
+		}
 	}
 	writeJSON(w, http.StatusOK, list)
 }
 
-// page returns the part of a list that a request asks for, at most size elements. It reports false for one
-// after an element that there is not.
+// page returns the part of a list, the newest first, that a request asks for: at most size elements. One after an element
+// that is gone begins at its place; ok is false after what never was one.
 func page[T any](r *http.Request, list []T, size int, id func(T) string) (part []T, ok bool) {
+	number := func(id string) int { // 0 if it is none
+		_, digits, _ := strings.Cut(id, "_")
+		n, _ := strconv.Atoi(digits)
+		return n
+	}
 	if after := r.FormValue("after"); after != "" {
-		n := slices.IndexFunc(list, func(one T) bool { return id(one) == after })
-		list, ok = list[n+1:], n >= 0
+		n := number(after)
+		if n == 0 {
+			return nil, false
+		}
+		list = slices.DeleteFunc(list, func(one T) bool { return number(id(one)) >= n })
 	}
 	if limit, err := strconv.Atoi(r.FormValue("limit")); err == nil && limit > 0 {
 		size = min(size, limit)
 	}
-	return list[:min(size, len(list))], ok || r.FormValue("after") == ""
+	return list[:min(size, len(list))], true
 }
 
 // longPoll waits, if the request asks for it, until the version differs from the client's. It returns

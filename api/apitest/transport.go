@@ -26,6 +26,7 @@ const (
 	Truncated           // 200, ends before its Content-Length
 	HTML                // 200, a page of HTML
 	NotFoundHTML        // 404, a page of HTML, as for a wrong base URL
+	NotFound            // 404 with the error envelope
 	Cut                 // the connection ends without an answer
 	CutAfter            // the request is carried out, then the connection ends without an answer
 	Late                // the request is carried out and answered two seconds later
@@ -82,6 +83,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 		writeError(w, http.StatusTooManyRequests, "Rate limit exceeded")
 	case Forbidden:
 		writeError(w, http.StatusForbidden, "Your plan does not allow this")
+	case NotFound:
+		writeError(w, http.StatusNotFound, "No such message")
 	case InternalError:
 		writeError(w, http.StatusInternalServerError, "Internal server error")
 	case BrokenJSON:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -22,6 +23,9 @@ func (f *follower) askMessages(c *api.Client, i *inbox) {
 	stale := i.stale
 	f.start(&i.poll, ask.Wait, func(ctx context.Context) func(*request) {
 		list, err := c.PollMessages(ctx, i.id, ask)
+		if errors.Is(err, api.ErrNotFound) {
+			err = gone(ctx, c, i.id, err)
+		}
 		return func(r *request) {
 			if notSent(err) {
 				i.stale = stale
@@ -34,6 +38,18 @@ func (f *follower) askMessages(c *api.Client, i *inbox) {
 	})
 	if i.request.wait > 0 {
 		i.stale = time.Time{}
+	}
+}
+
+// gone returns notFound, the error of a list, if the inbox does not exist, and else a failure: no other 404 ends a watch.
+func gone(ctx context.Context, c *api.Client, inboxID string, notFound error) error {
+	switch _, err := c.Inbox(ctx, inboxID); {
+	case err == nil:
+		return fmt.Errorf("%w: the inbox exists, but not its list: %v", api.ErrUnexpected, notFound)
+	case errors.Is(err, api.ErrNotFound):
+		return notFound
+	default:
+		return err
 	}
 }
 

@@ -480,6 +480,24 @@ func TestFailuresAndRecovery(t *testing.T) {
 	}
 }
 
+// Only the inbox's own 404 is its end, not one of its list.
+func TestNotFoundIsAskedOfTheInbox(t *testing.T) {
+	for _, server := range []apitest.Options{contract, extended} {
+		run(t, server, watch.Options{}, 2, func(s *screen) {
+			s.watcher.SetView([]string{s.inboxes[0].ID})
+			s.pass(time.Minute)
+			s.server.FailIf(apitest.NotFound, 3, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, s.inboxes[0].ID+"/messages") })
+			s.deliver(0, "during the failures")
+			s.pass(2 * time.Minute)
+			s.wants(0, watch.Gone, -1)
+			s.wants(1, watch.Arrived, 0)
+			if len(s.find(watch.Failed, 0)) == 0 || len(s.find(watch.Recovered, 0)) != 1 {
+				t.Error("the failures do not show")
+			}
+		})
+	}
+}
+
 func TestRefreshRecoversAtOnce(t *testing.T) {
 	run(t, contract, watch.Options{}, 1, func(s *screen) {
 		s.pass(time.Minute)
