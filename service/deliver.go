@@ -32,6 +32,31 @@ type Recipient struct {
 // received all the messages of the day (452). With NotFound and OverQuota it returns the address and the key
 // that has or had it, if any.
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
+	r, err := s.destination(ctx, address)
+	if err != nil {
+		return r, err
+	}
+	if r.KeyID == postmaster {
+		r.emailsPerDay = postmasterPerDay
+		return r, s.withinQuota(ctx, r, 1)
+	}
+	k, err := s.store.Key(ctx, r.KeyID)
+	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
+		return r, errNoAddress()
+	}
+	if err != nil {
+		return Recipient{}, err
+	}
+	r.plan, r.emailsPerDay = k.Plan, k.Plan.Limits().EmailsPerDay
+	if k.ID == s.options.Unlimited {
+		r.emailsPerDay = math.MaxInt
+		return r, nil
+	}
+	return r, s.withinQuota(ctx, r, 1)
+}
+
+// destination is Recipient whatever the owner has received. Every question which inbox an address means ends here.
+func (s *Service) destination(ctx context.Context, address string) (Recipient, error) {
 	local, domain, err := splitAddress(s.withDomain(address))
 	if err != nil {
 		return Recipient{}, err
@@ -51,23 +76,7 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	case r.KeyID == "" || owner != "" && owner != r.KeyID:
 		return Recipient{Address: address, KeyID: owner}, err
 	}
-	if r.KeyID == postmaster {
-		r.emailsPerDay = postmasterPerDay
-		return r, s.withinQuota(ctx, r, 1)
-	}
-	k, err := s.store.Key(ctx, r.KeyID)
-	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
-		return r, errNoAddress()
-	}
-	if err != nil {
-		return Recipient{}, err
-	}
-	r.plan, r.emailsPerDay = k.Plan, k.Plan.Limits().EmailsPerDay
-	if k.ID == s.options.Unlimited {
-		r.emailsPerDay = math.MaxInt
-		return r, nil
-	}
-	return r, s.withinQuota(ctx, r, 1)
+	return r, nil
 }
 
 // WithInbox returns a recipient with its inbox, which it makes if there is none. NotFound: the address has

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -135,6 +136,33 @@ func TestRecipients(t *testing.T) {
 }
 
 // Mail for an address of one key never goes to another, whichever has the address with a tag.
+// All spellings of an address are one inbox, whichever mail comes to first.
+func TestSpellingsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	for _, spellings := range [][]string{
+		{"josé@any.example", "josÉ@any.example", "jose\u0301@ANY.example.", "josé+tag@any.example"},
+		{"ada@bücher.example", "ada@xn--bcher-kva.example", "ADA@BÜCHER.example.", "ada+x@XN--BCHER-KVA.example"},
+	} {
+		for first := range spellings[:3] {
+			s, k := start(t, service.Dev, service.Options{CatchAll: "new"})
+			var inbox string
+			for n := range spellings {
+				spelling := spellings[(first+n)%len(spellings)]
+				if n == 0 {
+					_, err := s.InboxAt(t.Context(), k, spelling)
+					wantCode(t, err, service.NotFound)
+				}
+				deliver(t, s, plainMail, spelling)
+				in, err := s.InboxAt(t.Context(), k, spelling)
+				must(t, err)
+				if inbox = cmp.Or(inbox, in.ID); in.ID != inbox || in.Messages != n+1 && n < 3 {
+					t.Errorf("%s after %s: %+v", spelling, spellings[first], in)
+				}
+			}
+		}
+	}
+}
+
 func TestTagsDoNotCrossKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,13 +12,17 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"mayfly/internal/address"
 )
 
 // Inbox is a temporary mailbox.
 type Inbox struct {
 	ID        string
 	KeyID     string // the owner
-	Address   string // lower case
+	Address   string // in normal form
 	CreatedAt time.Time
 	ExpiresAt time.Time // from then on, the inbox is gone
 	Messages  int       // how many it has
@@ -126,14 +130,14 @@ func (s *Service) Inbox(ctx context.Context, k Key, id string) (Inbox, error) {
 	return in, err
 }
 
-// InboxAt returns the inbox of the key that has an address, or NotFound. It does the same work for
-// another key's inbox as for none.
+// InboxAt returns the inbox of the key that mail to an address goes to, as Recipient decides it, or NotFound. It
+// does the same work for another key's inbox as for none. Invalid: not an address.
 func (s *Service) InboxAt(ctx context.Context, k Key, address string) (Inbox, error) {
-	in, err := s.store.InboxByAddress(ctx, lower(address))
+	r, err := s.destination(ctx, address)
 	if err != nil && ErrorCode(err) != NotFound {
 		return Inbox{}, err
 	}
-	return s.Inbox(ctx, k, in.ID)
+	return s.Inbox(ctx, k, r.InboxID)
 }
 
 func errNoInbox() error { return Errorf(NotFound, "No such inbox") }
@@ -174,8 +178,18 @@ type InboxList struct {
 const maxInboxes = 1000
 
 // Inboxes returns a page of the key's list of inboxes, which has maxInboxes unless it asks for fewer.
-// NotFound: After is no ID that an inbox can have.
+// NotFound: After is no ID that an inbox can have. Invalid: Address is no address.
 func (s *Service) Inboxes(ctx context.Context, k Key, p Page) (InboxList, error) {
+	if p.Address != "" {
+		in, err := s.InboxAt(ctx, k, p.Address)
+		switch ErrorCode(err) {
+		case "":
+			return newInboxList([]Inbox{in}, 1), nil
+		case NotFound:
+			return newInboxList(nil, 0), nil
+		}
+		return InboxList{}, err
+	}
 	list, limit := InboxList{}, min(cmp.Or(p.Limit, maxInboxes), maxInboxes)
 	from := PageOfInboxes{KeyID: k.ID, CreatedAt: s.now().AddDate(1, 0, 0), Limit: limit}
 	if p.After != "" {
@@ -200,14 +214,17 @@ func (s *Service) Inboxes(ctx context.Context, k Key, p Page) (InboxList, error)
 			list.Total = len(list.Inboxes)
 		}
 	}
-	list.Inboxes = list.Inboxes[:min(limit, len(list.Inboxes))]
+	return newInboxList(list.Inboxes[:min(limit, len(list.Inboxes))], list.Total), nil
+}
+
+// newInboxList returns a page with its version.
+func newInboxList(page []Inbox, total int) InboxList {
 	var state []byte
-	for _, in := range list.Inboxes {
+	for _, in := range page {
 		state = binary.BigEndian.AppendUint64(append(state, in.ID...), in.Version)
 	}
 	sum := sha256.Sum256(state)
-	list.Version = binary.BigEndian.Uint64(sum[:])
-	return list, nil
+	return InboxList{Inboxes: page, Total: total, Version: binary.BigEndian.Uint64(sum[:])}
 }
 
 // DeleteInbox removes an inbox of the key with all its messages, or returns NotFound.
@@ -233,15 +250,15 @@ security ssladmin ssladministrator sslwebmaster sysadmin webmaster www
 // parseUsername returns the local part for a requested username, or an error that says what is
 // wrong with it.
 func parseUsername(s string) (string, error) {
-	s = lower(s)
 	if len(s) > maxLocalPart {
 		return "", Errorf(Invalid, "username must have 1 to %d characters", maxLocalPart)
 	}
-	for i := range len(s) {
-		if !alphanumeric(s[i]) && !strings.ContainsRune("._+-", rune(s[i])) {
+	for _, r := range s { // before letters of other alphabets may become ours
+		if c := unicode.ToLower(r); r >= utf8.RuneSelf || !alphanumeric(byte(c)) && !strings.ContainsRune("._+-", c) {
 			return "", Errorf(Invalid, "username may have only the characters a-z 0-9 . _ + -")
 		}
 	}
+	s = address.Local(s)
 	if s == "" || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
 		return "", Errorf(Invalid, "username must start and end with a letter or a digit")
 	}
@@ -254,23 +271,12 @@ func parseUsername(s string) (string, error) {
 	return s, nil
 }
 
-// lower changes only ASCII letters to lower case: in Unicode, letters of two alphabets can have the
-// same lower case.
-func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}
-
 func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
 // Domains returns the domains that inboxes can be created at, the default first.
 func (s *Service) Domains() []string { return s.options.Domains }
 
-// domain returns the requested domain in lower case, or the default, or an error that lists those
+// domain returns the requested domain as Options have it, or the default, or an error that lists those
 // there are.
 func (s *Service) domain(d string) (string, error) {
 	if len(s.options.Domains) == 0 {
@@ -279,22 +285,22 @@ func (s *Service) domain(d string) (string, error) {
 	if d == "" {
 		return s.options.Domains[0], nil
 	}
-	d = lower(d)
+	d = address.Domain(d)
 	if !slices.Contains(s.options.Domains, d) {
 		return "", Errorf(Invalid, "domain must be one of %s", strings.Join(s.options.Domains, ", "))
 	}
 	return d, nil
 }
 
-// splitAddress returns the local part and the domain of an address, in lower case.
-func splitAddress(address string) (local, domain string, err error) {
-	at := strings.LastIndexByte(address, '@')
-	if at <= 0 || at == len(address)-1 || len(address) > maxAddress ||
-		strings.ContainsFunc(address, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+// splitAddress returns the local part and the domain of an address in normal form.
+func splitAddress(text string) (local, domain string, err error) {
+	text = address.Normalise(text)
+	at := strings.LastIndexByte(text, '@')
+	if at <= 0 || at == len(text)-1 || len(text) > maxAddress ||
+		strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", "", Errorf(Invalid, "not an e-mail address")
 	}
-	address = lower(address)
-	return address[:at], strings.TrimSuffix(address[at+1:], "."), nil
+	return text[:at], text[at+1:], nil
 }
 
 // Untagged returns the addresses that an address has without some of its tags, the shortest first:

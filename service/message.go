@@ -35,8 +35,9 @@ type Arrival struct {
 
 // Page asks for part of a list of messages or inboxes. The zero value asks for all of it, if there is no limit.
 type Page struct {
-	Limit int    // how many at most; 0 means the limit of the list itself
-	After string // ID of what the page starts after, newest first, even if it is gone by now; empty: from the newest
+	Address string // of inboxes, the one that mail to this address goes to, and nothing else
+	Limit   int    // how many at most; 0 means the limit of the list itself
+	After   string // ID of what the page starts after, newest first, even if it is gone by now; empty: from the newest
 }
 
 // List is a list of messages, newest first.

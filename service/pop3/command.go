@@ -163,7 +163,7 @@ func (c *conn) pass(args []string) error {
 	}
 	c.server.refused.Inc()
 	c.user = ""
-	if code := service.ErrorCode(err); code == service.Unauthorized || code == service.NotFound {
+	if code := service.ErrorCode(err); code == service.Unauthorized || code == service.NotFound || code == service.Invalid {
 		return c.bad("[AUTH] Wrong address or API key")
 	}
 	return c.fail(err)

@@ -99,7 +99,7 @@ func (w *world) dial(n byte) *peer {
 func (w *world) login() *peer {
 	w.t.Helper()
 	c := w.dial(1)
-	c.run("USER ada@x.test\n< +OK…\nPASS " + w.secret + "\n< +OK…")
+	c.run("USER ADA+tag@x.test.\n< +OK…\nPASS " + w.secret + "\n< +OK…") // as mail for it may be addressed
 	return c
 }
 

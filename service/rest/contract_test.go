@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -340,6 +341,71 @@ func TestPagesOfInboxes(t *testing.T) {
 	page("?limit=2&after="+page("?limit=2", 2), 2)
 	for query, status := range map[string]int{"?limit=1001": 400, "?limit=0": 400, "?after=": 400, "?after=inbox_none": 404} {
 		srv.wants(t, status, key, "GET", "/v1/inboxes"+query, "")
+	}
+}
+
+// The inbox at an address is the one that mail to it goes to.
+func TestInboxAtAnAddress(t *testing.T) {
+	t.Parallel()
+	srv, key := newServerAndKey(t, service.Startup)
+	other := srv.key(t, service.Startup)
+	named := func(key, username string) inbox {
+		return decode[inbox](t, srv.call(t, key, "POST", "/v1/inboxes", `{"username":"`+username+`"}`), http.StatusCreated)
+	}
+	ada, tagged := named(key, "ada"), named(key, "ada+own")
+	domain := ada.Email[len("ada"):]
+	at := func(address string) string { return "/v1/inboxes?address=" + url.QueryEscape(address) }
+	for address, want := range map[string]string{
+		ada.Email: ada.ID, "ADA" + strings.ToUpper(domain): ada.ID, ada.Email + ".": ada.ID, "ada+tag" + domain: ada.ID, "ada+a+b" + domain: ada.ID,
+		tagged.Email: tagged.ID, "ada+own+more" + domain: tagged.ID,
+	} {
+		a := srv.call(t, key, "GET", at(address), "")
+		if got := decode[inbox](t, a, http.StatusOK); got.ID != want {
+			t.Errorf("%s: %s, want %s", address, got.ID, want)
+		}
+		srv.wants(t, http.StatusNotModified, key, "GET", at(address), "", "If-None-Match: "+a.header.Get("ETag"))
+		srv.wants(t, http.StatusNotFound, other, "GET", at(address), "")
+	}
+	srv.wants(t, http.StatusNotFound, key, "GET", at("nobody"+domain), "")
+	srv.wants(t, http.StatusNotFound, key, "GET", at("postmaster"), "")
+	for _, query := range []string{"?address=", "?address=ada", "?address=ada%40x&limit=1"} {
+		srv.wants(t, http.StatusBadRequest, key, "GET", "/v1/inboxes"+query, "")
+	}
+	// Made anew, it is another inbox in the same state.
+	tag := srv.call(t, key, "GET", at(ada.Email), "").header.Get("ETag")
+	srv.wants(t, http.StatusOK, key, "DELETE", ada.path(), "")
+	anew := named(key, "ada")
+	if got := decode[inbox](t, srv.call(t, key, "GET", at(ada.Email), "", "If-None-Match: "+tag), http.StatusOK); got.ID != anew.ID {
+		t.Errorf("%+v is not the one made anew", got)
+	}
+}
+
+// A long poll of an address waits for its inbox, then for what happens to it.
+func TestLongPollOfAnAddress(t *testing.T) {
+	t.Parallel()
+	srv, key := newServerAndKey(t, service.Startup)
+	_, domain, _ := strings.Cut(srv.newInbox(t, key).Email, "@")
+	path := "/v1/inboxes?address=eve%2Btag%40" + domain
+	if a := srv.call(t, key, "GET", path, "", "Prefer: wait=1"); a.status != http.StatusNotFound || a.header.Get("Preference-Applied") != "wait" {
+		t.Errorf("in vain: %d %v", a.status, a.header)
+	}
+	c := srv.longPoll(t, key, path, `"none"`)
+	srv.newInbox(t, key) // which is another
+	eve := decode[inbox](t, srv.call(t, key, "POST", "/v1/inboxes", `{"username":"eve"}`), http.StatusCreated)
+	a := <-c
+	if got := decode[inbox](t, a, http.StatusOK); got.ID != eve.ID {
+		t.Errorf("answered with %+v", got)
+	}
+	c = srv.longPoll(t, key, path, a.header.Get("ETag"))
+	srv.deliver(t, eve.Email, "Subject: x\r\n\r\n")
+	a = <-c
+	if a.status != http.StatusOK || !strings.Contains(a.body, `"message_count":1`) {
+		t.Errorf("after a message: %d %s", a.status, a.body)
+	}
+	c = srv.longPoll(t, key, path, a.header.Get("ETag"))
+	srv.wants(t, http.StatusOK, key, "DELETE", eve.path(), "")
+	if a = <-c; a.status != http.StatusNotFound {
+		t.Errorf("after the deletion: %d %s", a.status, a.body)
 	}
 }
 

@@ -94,6 +94,9 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	var version uint64
 	send, err := s.longPoll(w, r, func() (_ uint64, err error) {
 		list, err = s.service.Inboxes(r.Context(), key, page)
+		if err == nil && page.Address != "" && list.Total == 0 {
+			err = errAbsent
+		}
 		version = list.Version + uint64(list.Total)
 		return version, err
 	}, func(ctx context.Context, _ uint64) (bool, error) {
@@ -102,6 +105,10 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	if err != nil || !send {
 		return err
 	}
+	w.Header().Set("Etag", versionTag(version))
+	if page.Address != "" {
+		return w.sendJSON(http.StatusOK, inboxJSON(list.Inboxes[0]))
+	}
 	body, ok := s.answers.get(listKey(key.ID, version, page))
 	if !ok {
 		if body, err = s.inboxesJSON(list); err != nil {
@@ -109,7 +116,6 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 		}
 		s.answers.put(listKey(key.ID, version, page), body)
 	}
-	w.Header().Set("Etag", versionTag(version))
 	w.send(http.StatusOK, "application/json", body)
 	return nil
 }

@@ -109,7 +109,7 @@ func secondsField(name string, value json.RawMessage) (time.Duration, error) {
 // maxLimit is the largest value of ?limit=, and how much of a list is in memory at once.
 const maxLimit = 1000
 
-// readPage reads ?limit= and ?after=.
+// readPage reads ?limit= and ?after=, and of a list of inboxes ?address=.
 func readPage(rawQuery string) (service.Page, error) {
 	var p service.Page
 	query, err := url.ParseQuery(rawQuery)
@@ -126,6 +126,11 @@ func readPage(rawQuery string) (service.Page, error) {
 	if query.Has("after") {
 		if p.After = query.Get("after"); p.After == "" {
 			return p, invalid("after must not be empty")
+		}
+	}
+	if query.Has("address") {
+		if p.Address = query.Get("address"); p.Address == "" || len(query) > 1 {
+			return p, invalid("address must not be empty, nor with other parameters")
 		}
 	}
 	return p, nil

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -171,6 +172,9 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// errAbsent is the error for an address without an inbox, which a long poll waits for without an entity tag.
+var errAbsent = service.Errorf(service.NotFound, "No inbox gets mail to this address")
+
 // longPoll reads the version of a list and reports whether the list is to be sent. If the client has
 // that version already, the answer is 304: at once, or when the client prefers to wait (RFC 7240), the
 // version does not change and the time is up or the server stops.
@@ -180,19 +184,20 @@ func encode(v any) ([]byte, error) {
 func (s *Server) longPoll(w *response, r *http.Request, read func() (version uint64, err error),
 	wait func(ctx context.Context, version uint64) (changed bool, err error)) (send bool, err error) {
 	version, err := read()
-	if err != nil {
+	if err != nil && err != errAbsent {
 		return false, err
 	}
 	limit, applied := preferredWait(r.Header["Prefer"])
-	send = !matchesETag(r.Header["If-None-Match"], versionTag(version))
+	send = err == nil && !matchesETag(r.Header["If-None-Match"], versionTag(version))
 	if !send && limit > 0 {
 		// While there is a body to read, net/http does not notice that the client has left.
 		if applied = r.Body == http.NoBody && s.polls.Enter(w.key.ID); applied {
-			send, err = s.wait(w, r, limit, func(ctx context.Context) (bool, error) { return wait(ctx, version) })
-			if err == nil && send {
+			changed, failed := s.wait(w, r, limit, func(ctx context.Context) (bool, error) { return wait(ctx, version) })
+			if failed == nil && changed {
 				_, err = read()
+				send = true
 			}
-			if err != nil {
+			if err = cmp.Or(failed, err); err != nil && err != errAbsent {
 				return false, err
 			}
 		}
@@ -200,11 +205,11 @@ func (s *Server) longPoll(w *response, r *http.Request, read func() (version uin
 	if applied {
 		w.Header().Set("Preference-Applied", "wait")
 	}
-	if !send {
+	if !send && err == nil {
 		w.Header().Set("Etag", versionTag(version))
 		w.WriteHeader(http.StatusNotModified)
 	}
-	return send, nil
+	return send, err
 }
 
 // wait waits for a change and then authenticates the request again, since its key may have been
