@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -287,9 +288,9 @@ func (a *app) saveProfile(ctx context.Context, p session.Profile, key string, wh
 	if key == "" {
 		return nil
 	}
-	err := a.keys().Set(ctx, p.BaseURL, key, where)
+	left, err := a.keys().Set(ctx, p.BaseURL, key, where)
 	if errors.Is(err, keys.ErrNoKeyring) {
-		return fmt.Errorf("%w: set %s, or mayfly key set --file --profile %s", keys.ErrNoKeyring, keys.Variable, p.Name)
+		return fmt.Errorf("%w: mayfly key set --file --profile %s stores the key in a file", err, p.Name)
 	}
-	return err
+	return cmp.Or(err, left)
 }

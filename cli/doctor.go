@@ -18,7 +18,6 @@ import (
 	"mayfly/api"
 	"mayfly/internal/local"
 	"mayfly/internal/term"
-	"mayfly/keys"
 	"mayfly/render"
 	"mayfly/render/client"
 	"mayfly/ui"
@@ -128,8 +127,7 @@ func (d *doctor) keyring(err error) {
 		d.say("keyring", "works: `mayfly key set` stores keys in it")
 		return
 	}
-	reason := strings.TrimPrefix(err.Error(), keys.ErrNoKeyring.Error()+": ")
-	d.say("keyring", "cannot be used: %s; `mayfly key set --file` stores keys in a file", strings.TrimRight(reason, "."))
+	d.say("keyring", "cannot be used: %v; `mayfly key set --file` stores keys in a file", err)
 }
 
 func (d *doctor) files() {

@@ -123,7 +123,7 @@ type row struct{ name, text string }
 
 var environment = section{"environment", []row{
 	{"MAYFLY_BASE_URL", "URL of the service, unless --base-url is given"},
-	{"MAYFLY_API_KEY", "API key to use instead of the stored one"},
+	{"MAYFLY_API_KEY", "API key of the service that the environment or config.toml names, before a stored one"},
 	{"MAYFLY_PROFILE", "profile in config.toml, unless --profile is given"},
 	{"MAYFLY_SMTP", "mail server for `mayfly sendmail` and for agents, host:port, instead of the local service"},
 	{"NO_COLOR", "show no colours"},

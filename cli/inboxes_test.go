@@ -262,10 +262,12 @@ func TestUsageErrors(t *testing.T) {
 	for args, part := range map[string]string{
 		"read --width wide": `--width "wide": want a number; see`, "ls --json=maybe": `--json "maybe": want true or false; see`,
 		"messages a b": "at most 1 argument, but", "wait --since 1795341600": "how long ago",
-		"--base-url http://mail.example ls": "--insecure allows it", "--base-url http://user:password@127.0.0.1 ls": "a password; see",
+		"--base-url http://user:password@127.0.0.1 ls": "a password; see",
 	} {
 		s.fails(statusUsage, []string{part}, strings.Fields(args)...)
 	}
+	s.environ = append(s.environ, "MAYFLY_BASE_URL=http://mail.example")
+	s.fails(statusUsage, []string{"--insecure allows it"}, "ls")
 }
 
 func TestEmbeddedServiceThatDoesNotRun(t *testing.T) {

@@ -22,7 +22,8 @@ func (a *app) keyCommand() *cobra.Command {
 		Use:   "key",
 		Short: "Manage the API key stored for a service",
 		Long: "Store the API key of a service in the keyring of the operating system, or in a file that only its owner can read. " +
-			"The key serves every profile with the address of that service. The environment variable MAYFLY_API_KEY overrides both. " +
+			"The key serves every profile with the address of that service. The environment variable MAYFLY_API_KEY comes before both, for the service " +
+			"that MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name, or else the one of the command line, and for no other. " +
 			"The local service needs no key: it makes a new one at each start.",
 		Example: `mayfly key set --base-url https://api.example
 mayfly key set --profile work --file < key.txt
@@ -60,11 +61,14 @@ func (a *app) keySet() *cobra.Command {
 			if inFile {
 				where = keys.File
 			}
-			if err := a.keys().Set(cmd.Context(), p.baseURL, text, where); err != nil {
-				if !inFile {
-					return withNext(err, "`mayfly key set --file` stores it in a file instead")
-				}
+			left, err := a.keys().Set(cmd.Context(), p.baseURL, text, where)
+			switch {
+			case errors.Is(err, keys.ErrNoKeyring):
+				return withNext(err, "`mayfly key set --file` stores it in a file instead")
+			case err != nil:
 				return err
+			case left != nil:
+				fmt.Fprintln(a.env.Stderr, errorLine(left))
 			}
 			return a.printKey(cmd.Context(), p)
 		},
@@ -118,9 +122,10 @@ func (a *app) prompt(ctx context.Context, question string) (string, error) {
 
 func (a *app) keyStatus() *cobra.Command {
 	return &cobra.Command{
-		Use:     "status",
-		Short:   "Show where the API key comes from",
-		Long:    "Show which API key is used: where it comes from, and its last four characters.",
+		Use:   "status",
+		Short: "Show where the API key comes from",
+		Long: "Show which API key is used: where it comes from, and its last four characters; then those that are not used since it " +
+			"comes first, and why a place where one may be stored cannot be read.",
 		Example: "mayfly key status --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -137,13 +142,25 @@ func (a *app) keyStatus() *cobra.Command {
 	}
 }
 
-// printKey prints the service, the last characters of its key and where the key comes from.
+// printKey prints the service, and of each of its keys the last characters, where it comes from and whether it is
+// used. A place that cannot be read goes to stderr.
 func (a *app) printKey(ctx context.Context, p endpoint) error {
-	key, err := a.key(ctx, p)
+	used, err := a.key(ctx, p)
 	if err != nil {
 		return err
 	}
-	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), ending(key), key.Source}})
+	var rows [][]string
+	for key, err := range a.keys().Each(ctx, p.baseURL) {
+		switch {
+		case err == nil && key.Source == used.Source:
+			rows = append(rows, []string{render.Clean(p.baseURL), ending(key), key.Source, "used"})
+		case err == nil:
+			rows = append(rows, []string{render.Clean(p.baseURL), ending(key), key.Source, "not used: " + used.Source + " comes first"})
+		case !errors.Is(err, keys.ErrNone):
+			fmt.Fprintln(a.env.Stderr, errorLine(err))
+		}
+	}
+	return a.table(a.env.Stdout, rows)
 }
 
 // ending is the end of a key as users see it, enough to recognise the key.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/internal/browser"
+	"mayfly/internal/files"
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/find"
@@ -145,12 +145,15 @@ func (p *preview) render(file string) rendered {
 	return rendered{file, m, out.Bytes(), err}
 }
 
+// maxPreview is how large a message in a file may be, in bytes.
+const maxPreview = 256 << 20
+
 // read reads a file, or standard input.
 func (p *preview) read(file string) ([]byte, error) {
 	if file == "-" {
-		return io.ReadAll(p.app.env.Stdin)
+		return files.ReadAll(p.app.env.Stdin, maxPreview)
 	}
-	return os.ReadFile(file)
+	return files.ReadNamed(file, maxPreview)
 }
 
 func (p *preview) kindOf(file string) (string, error) {

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net"
 	"net/netip"
-	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
@@ -23,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mayfly/internal/files"
 	"mayfly/internal/server"
 	"mayfly/mcp"
 )
@@ -287,7 +287,7 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 	tables, settings := map[string]any{}, map[string]any{}
 	var errs []error
 	if file != "" {
-		text, err := os.ReadFile(file)
+		text, err := files.ReadNamed(file, 1<<20)
 		if err != nil {
 			return err
 		}

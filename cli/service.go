@@ -23,7 +23,6 @@ import (
 	"mayfly/internal/sockets"
 	"mayfly/internal/term"
 	"mayfly/keys"
-	"mayfly/render"
 	"mayfly/render/check"
 )
 
@@ -41,7 +40,7 @@ func (p endpoint) local() bool { return p.baseURL == "" }
 
 // endpoint decides which service to use, and refuses an address that cannot be one.
 func (a *app) endpoint() (endpoint, error) {
-	p, err := a.namedEndpoint()
+	p, err := a.namedEndpoint(a.baseURL, a.profile)
 	if err == nil && !p.local() {
 		if invalid := api.CheckBaseURL(p.baseURL); invalid != nil {
 			err = usagef("%w", invalid) // which does not repeat the address: it may have a password
@@ -50,17 +49,17 @@ func (a *app) endpoint() (endpoint, error) {
 	return p, err
 }
 
-// namedEndpoint is the service that is named: flags come before the environment, which comes before
-// config.toml; without any of them it is the local service.
-func (a *app) namedEndpoint() (endpoint, error) {
+// namedEndpoint is the service that is named: the flags --base-url and --profile come before the environment,
+// which comes before config.toml; without any of them it is the local service.
+func (a *app) namedEndpoint(baseURL, profile string) (endpoint, error) {
 	conf := a.config()
-	if a.baseURL != "" {
-		return endpoint{cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE")), a.baseURL, a.insecure}, nil
+	if profile == "" {
+		baseURL = cmp.Or(baseURL, a.env.Getenv("MAYFLY_BASE_URL"))
 	}
-	if a.profile == "" && a.env.Getenv("MAYFLY_BASE_URL") != "" {
-		return endpoint{a.env.Getenv("MAYFLY_PROFILE"), a.env.Getenv("MAYFLY_BASE_URL"), a.insecure}, nil
+	if baseURL != "" {
+		return endpoint{cmp.Or(profile, a.env.Getenv("MAYFLY_PROFILE")), baseURL, a.insecure}, nil
 	}
-	name, err := a.profileName(conf)
+	name, err := a.profileName(conf, profile)
 	if err != nil {
 		return endpoint{}, err
 	}
@@ -78,8 +77,22 @@ func (a *app) namedEndpoint() (endpoint, error) {
 	return endpoint{name, p.BaseURL, a.insecure || p.Insecure}, nil
 }
 
-func (a *app) profileName(conf config.Config) (string, error) {
-	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
+// meant is the base URL of the one service that MAYFLY_API_KEY and MAYFLY_SMTP are for: the service that is named
+// without flags, or that of the flags where that is the local one, which needs neither. While it is not clear which
+// that is, it is none.
+func (a *app) meant() string {
+	p, err := a.namedEndpoint("", "")
+	if err == nil && p.local() {
+		p, err = a.namedEndpoint(a.baseURL, a.profile)
+	}
+	if err != nil {
+		return ""
+	}
+	return p.baseURL
+}
+
+func (a *app) profileName(conf config.Config, profile string) (string, error) {
+	name := cmp.Or(profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
 	if name != "" {
 		return name, nil
 	}
@@ -107,7 +120,7 @@ func (a *app) smtp(c *connection) string {
 	if c.session != nil {
 		return c.session.smtp()
 	}
-	if c.baseURL == a.env.Getenv("MAYFLY_BASE_URL") { // `mayfly exec` sets both
+	if keys.SameService(c.baseURL, a.meant()) {
 		return a.env.Getenv("MAYFLY_SMTP")
 	}
 	return ""
@@ -190,18 +203,20 @@ func (a *app) registry(p endpoint) *registry.Registry {
 	return registry.Open(a.stateDir(), p.profile, baseURL)
 }
 
-func (a *app) keys() *keys.Store { return keys.New(a.configDir(), a.env.Getenv) }
+func (a *app) keys() *keys.Store { return keys.New(a.configDir(), a.env.Getenv, a.meant()) }
 
 func (a *app) key(ctx context.Context, p endpoint) (keys.Key, error) {
 	key, err := a.keys().Resolve(ctx, p.baseURL)
 	if errors.Is(err, keys.ErrNone) {
-		f := &failure{statusKey, fmt.Errorf("%w for %s", keys.ErrNone, render.Clean(p.baseURL)),
-			"run `mayfly key set" + p.flag() + "` or set MAYFLY_API_KEY"}
+		file := ""
 		if errors.Is(err, keys.ErrNoKeyring) {
-			f.err = fmt.Errorf("%w, and %w", f.err, keys.ErrNoKeyring)
-			f.next = "set MAYFLY_API_KEY, or run `mayfly key set --file" + p.flag() + "`"
+			file = " --file"
 		}
-		return key, f
+		next := "run `mayfly key set" + file + p.flag() + "`"
+		if keys.SameService(p.baseURL, a.meant()) {
+			next += " or set MAYFLY_API_KEY"
+		}
+		return key, withNext(err, next)
 	}
 	if err != nil {
 		return key, fmt.Errorf("looking for the API key: %w", err)

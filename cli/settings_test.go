@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 	"testing"
 
 	"mayfly/api/apitest"
+	"mayfly/keys"
 )
 
 // configure writes config.toml for environ.
@@ -102,6 +105,47 @@ insecure = true
 	}
 }
 
+// The key and the SMTP address of the environment go to one service, whatever names another.
+func TestWhatTheEnvironmentIsFor(t *testing.T) {
+	const conf = "[profiles.a]\nbase_url = 'https://a.example'\n[profiles.b]\nbase_url = 'https://b.example'\n"
+	for _, c := range []struct {
+		name, conf string
+		environ    []string
+		app        *app
+		to         string
+		want       bool
+	}{
+		{"the address", "", []string{"MAYFLY_BASE_URL=https://a.example"}, &app{}, "https://a.example/", true},
+		{"the address, and a flag that says the same", "", []string{"MAYFLY_BASE_URL=https://a.example"}, &app{baseURL: "HTTPS://a.example:443/"}, "https://a.example:443", true},
+		{"the address, and another in a flag", "", []string{"MAYFLY_BASE_URL=https://a.example"}, &app{baseURL: "https://b.example"}, "https://b.example", false},
+		{"the address, and a profile", conf, []string{"MAYFLY_BASE_URL=https://a.example"}, &app{profile: "b"}, "https://b.example", false},
+		{"the address, chosen later", conf, []string{"MAYFLY_BASE_URL=https://a.example"}, &app{}, "https://b.example", false},
+		{"a profile", conf, []string{"MAYFLY_PROFILE=a"}, &app{}, "https://a.example", true},
+		{"a profile, and another in a flag", conf, []string{"MAYFLY_PROFILE=a"}, &app{profile: "b"}, "https://b.example", false},
+		{"the usual profile", "profile = 'a'\n" + conf, nil, &app{}, "https://a.example", true},
+		{"the usual profile, and another in a flag", "profile = 'a'\n" + conf, nil, &app{profile: "b"}, "https://b.example", false},
+		{"nothing, and a flag", conf, nil, &app{baseURL: "https://b.example"}, "https://b.example", true},
+		{"nothing, and a profile", conf, nil, &app{profile: "b"}, "https://b.example", true},
+		{"nothing, chosen later", conf, nil, &app{}, "https://b.example", false},
+		{"a flag, and another chosen later", conf, nil, &app{profile: "b"}, "https://a.example", false},
+		{"a profile that does not exist", conf, []string{"MAYFLY_PROFILE=x"}, &app{profile: "b"}, "https://b.example", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			environ := append(machine(t), append(c.environ, "MAYFLY_API_KEY="+apitest.Key, "MAYFLY_SMTP=mail.example:25")...)
+			if c.conf != "" {
+				configure(t, environ, c.conf)
+			}
+			c.app.env = Env{Environ: environ, Stderr: io.Discard}
+			p := endpoint{baseURL: c.to}
+			key, err := c.app.key(t.Context(), p)
+			smtp := c.app.smtp(&connection{endpoint: p})
+			if c.want && (err != nil || key.Secret.Reveal() != apitest.Key || smtp != "mail.example:25") || !c.want && (!errors.Is(err, keys.ErrNone) || smtp != "") {
+				t.Errorf("%v, SMTP %q", err, smtp)
+			}
+		})
+	}
+}
+
 func TestKeysInAFile(t *testing.T) {
 	s := newHarness(t, apitest.Options{})
 	s.environ = append(s.environ, "MAYFLY_API_KEY=")
@@ -124,6 +168,11 @@ func TestKeysInAFile(t *testing.T) {
 		t.Errorf("key set --profile: %+v", r)
 	}
 	s.does("ls")
+	r = run(t, append(s.environ, "MAYFLY_API_KEY=mf_fedcba98765fffff"), "", "key", "status")
+	if rows := strings.Split(r.stdout, "\n"); r.status != 0 || len(rows) != 3 || !strings.Contains(rows[0], "ends in ffff\tthe environment variable MAYFLY_API_KEY\tused") ||
+		!strings.Contains(rows[1], "keys.json\tnot used: the environment variable") {
+		t.Errorf("key status of two: %+v", r)
+	}
 
 	expectFailure(t, run(t, s.environ, "", "key", "set", "--file"), statusUsage, []string{"no key was given"}, []string{"key", "set"})
 	expectFailure(t, run(t, machine(t), "x", "key", "set", "--file"), statusUsage, []string{"the local service needs no key"}, []string{"key", "set"})

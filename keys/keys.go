@@ -2,13 +2,15 @@
 //
 // A key comes from the environment variable MAYFLY_API_KEY, else from the keyring of the operating
 // system, else from a file that only its owner can read, if the user asked for one when setting the
-// key. A stored key belongs to the service at the base URL it was set for, and to all profiles of it.
+// key. Each belongs to one service: that of the variable to the one that the environment means, a stored
+// key to the one at the base URL it was set for, and to all profiles of it.
 package keys
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"strings"
 )
@@ -17,17 +19,16 @@ import (
 const Variable = "MAYFLY_API_KEY"
 
 // ErrNone is the error when there is no key. The error returned may say more, such as that the keyring
-// did not answer.
+// is locked.
 var ErrNone = errors.New("no API key")
 
 // ErrInvalid is the error when what is given as a key cannot be one. The error returned says why, and
 // does not contain the key.
 var ErrInvalid = errors.New("invalid API key")
 
-// ErrNoKeyring is the error when the keyring of the operating system cannot be used.
+// ErrNoKeyring is the error when the keyring of the operating system cannot be used. The error returned
+// says whether there is none, it is locked, or it denies access.
 var ErrNoKeyring = errors.New("no keyring")
-
-var errNoBus = fmt.Errorf("%w: there is no session bus with a secret service", ErrNoKeyring)
 
 // Secret is an API key. No format prints it, for it is in a function: fmt prints unexported fields.
 type Secret struct{ reveal func() string }
@@ -58,6 +59,9 @@ type Key struct {
 	Source string // for people, such as "the environment variable MAYFLY_API_KEY"
 }
 
+// SameService reports whether two base URLs are of one service, to which the same key belongs.
+func SameService(a, b string) bool { return serviceOf(a) == serviceOf(b) }
+
 // serviceOf makes all ways to write a base URL one, under which the key of the service is stored.
 func serviceOf(base string) string {
 	u, err := url.Parse(strings.TrimSpace(base))
@@ -85,68 +89,117 @@ const (
 // Store finds and keeps keys.
 type Store struct {
 	getenv  func(string) string
+	means   string  // the base URL of the service that the environment means
 	keyring keyring // nil for none
 	file    keyFile
 }
 
 // New returns a store with its key file in dir, which is made with mode 0700 when a key is stored in it.
-// It reads no keys; getenv reads the environment.
-func New(dir string, getenv func(string) string) *Store {
-	s := &Store{getenv: getenv, file: keyFile{dir}}
+// It reads no keys; getenv reads the environment, whose key is for the service at the base URL means, and
+// for no other.
+func New(dir string, getenv func(string) string, means string) *Store {
+	s := &Store{getenv: getenv, means: means, file: keyFile{dir}}
 	if keyringAvailable(getenv) {
 		s.keyring = systemKeyring{}
 	}
 	return s
 }
 
-// Resolve returns the key for the service at a base URL, within 3 s even when the keyring does not answer.
-// Without a key the error is [ErrNone], and
-// [ErrNoKeyring] if the keyring could not be asked.
-func (s *Store) Resolve(ctx context.Context, baseURL string) (Key, error) {
-	if value := s.getenv(Variable); strings.TrimSpace(value) != "" {
-		key, err := check(value)
-		if err != nil {
-			return Key{}, fmt.Errorf("the environment variable %s: %w", Variable, err)
+// Each yields the places where a key for the service at a base URL may be, the one that counts first: with
+// the key, or with the error why it has none, [ErrNone] if it is just not there. The keyring takes 3 s at most.
+func (s *Store) Each(ctx context.Context, baseURL string) iter.Seq2[Key, error] {
+	service := serviceOf(baseURL)
+	return func(yield func(Key, error) bool) {
+		key, err := s.variable(service)
+		if !yield(Key{newSecret(key), "the environment variable " + Variable}, err) {
+			return
 		}
-		return Key{newSecret(key), "the environment variable " + Variable}, nil
+		key, err = s.ask(ctx, func(k keyring) (string, error) { return k.get(service) })
+		if err == nil {
+			key, err = check(key)
+		}
+		if !yield(Key{newSecret(key), "the keyring"}, err) {
+			return
+		}
+		key, err = s.file.get(service)
+		yield(Key{newSecret(key), "the file " + s.file.path()}, err)
 	}
-	keyringErr := errNoBus
-	if s.keyring != nil {
-		var key string
-		key, keyringErr = s.ask(ctx, func(k keyring) (string, error) { return k.get(serviceOf(baseURL)) })
-		if keyringErr == nil {
-			if key, keyringErr = check(key); keyringErr == nil {
-				return Key{newSecret(key), "the keyring"}, nil
-			}
-		}
-		if err := ctx.Err(); err != nil {
+}
+
+// variable returns the key of the environment, if it is for a service.
+func (s *Store) variable(service string) (string, error) {
+	value := s.getenv(Variable)
+	switch {
+	case strings.TrimSpace(value) == "":
+		return "", ErrNone
+	case serviceOf(s.means) != service:
+		return "", elsewhere{serviceOf(s.means)}
+	}
+	key, err := check(value)
+	if err != nil {
+		return "", fmt.Errorf("the environment variable %s: %w", Variable, err)
+	}
+	return key, nil
+}
+
+// elsewhere says which service the key of the environment is for.
+type elsewhere struct{ service string }
+
+func (e elsewhere) Error() string {
+	if e.service == serviceOf("") {
+		return Variable + " is for the service that the program was started for"
+	}
+	return Variable + " is for " + e.service
+}
+
+// Resolve returns the key for the service at a base URL, the first that there is. Without one the error is
+// [ErrNone], and says why the places that may have one have not; it is [ErrNoKeyring], too, if the keyring
+// could not be asked. A place that is damaged is an error, and what is behind it is not looked at.
+func (s *Store) Resolve(ctx context.Context, baseURL string) (Key, error) {
+	missing := fmt.Errorf("%w for %s", ErrNone, serviceOf(baseURL))
+	for key, err := range s.Each(ctx, baseURL) {
+		switch other := (elsewhere{}); {
+		case err == nil:
+			return key, nil
+		case errors.Is(err, ErrNone):
+		case errors.Is(err, ErrNoKeyring), errors.As(err, &other):
+			missing = fmt.Errorf("%w; %w", missing, err)
+		default:
 			return Key{}, err
 		}
 	}
-	key, err := s.file.get(serviceOf(baseURL))
-	if err == nil {
-		return Key{newSecret(key), "the file " + s.file.path()}, nil
-	}
-	if errors.Is(err, ErrNone) && keyringErr != nil && !errors.Is(keyringErr, ErrNone) {
-		return Key{}, fmt.Errorf("%w: %w", ErrNone, keyringErr)
-	}
-	return Key{}, err
+	return Key{}, missing
 }
 
-// Set stores the key for the service at a base URL in p, replacing the one that was there.
-func (s *Store) Set(ctx context.Context, baseURL, key string, p Place) error {
-	key, err := check(key)
-	if err != nil {
+// Set stores the key for the service at a base URL in p, replacing the one that was there, and removes it
+// from the other place, so that there is one. The error left says why another key may be there still.
+func (s *Store) Set(ctx context.Context, baseURL, key string, p Place) (left, err error) {
+	if key, err = check(key); err != nil {
+		return nil, err
+	}
+	service := serviceOf(baseURL)
+	inKeyring := func(do func(keyring) error) error {
+		_, err := s.ask(ctx, func(k keyring) (string, error) { return "", do(k) })
 		return err
 	}
 	if p == File {
-		return s.file.set(serviceOf(baseURL), key)
+		if err = s.file.set(service, key); err != nil {
+			return nil, err
+		}
+		left = inKeyring(func(k keyring) error { return k.remove(service) })
+		if errors.Is(left, errAbsent) {
+			left = nil
+		}
+	} else {
+		if err = inKeyring(func(k keyring) error { return k.set(service, key) }); err != nil {
+			return nil, err
+		}
+		left = s.file.remove(service)
 	}
-	if s.keyring == nil {
-		return errNoBus
+	if left == nil || errors.Is(left, ErrNone) {
+		return nil, nil
 	}
-	_, err = s.ask(ctx, func(k keyring) (string, error) { return "", k.set(serviceOf(baseURL), key) })
-	return err
+	return fmt.Errorf("the key is stored, but another may be left elsewhere: %w", left), nil
 }
 
 // Remove removes a key from the keyring and the file, and returns from which of them; [ErrNone] when it
@@ -154,13 +207,11 @@ func (s *Store) Set(ctx context.Context, baseURL, key string, p Place) error {
 func (s *Store) Remove(ctx context.Context, baseURL string) ([]Place, error) {
 	var removed []Place
 	var failed error
-	if s.keyring != nil {
-		_, err := s.ask(ctx, func(k keyring) (string, error) { return "", k.remove(serviceOf(baseURL)) })
-		if err == nil {
-			removed = append(removed, Keyring)
-		} else if !errors.Is(err, ErrNone) {
-			failed = err
-		}
+	_, err := s.ask(ctx, func(k keyring) (string, error) { return "", k.remove(serviceOf(baseURL)) })
+	if err == nil {
+		removed = append(removed, Keyring)
+	} else if !errors.Is(err, ErrNone) && !errors.Is(err, errAbsent) {
+		failed = err
 	}
 	switch err := s.file.remove(serviceOf(baseURL)); {
 	case err == nil:

@@ -77,9 +77,17 @@ func must(t testing.TB, err error) {
 // store returns a store in an empty folder with a keyring and an environment.
 func store(t *testing.T, k keyring, environment map[string]string) *Store {
 	t.Helper()
-	s := New(filepath.Join(t.TempDir(), "mayfly"), func(name string) string { return environment[name] })
+	s := New(filepath.Join(t.TempDir(), "mayfly"), func(name string) string { return environment[name] }, service)
 	s.keyring = k
 	return s
+}
+
+// set stores a key, and leaves none elsewhere.
+func set(t *testing.T, s *Store, service, key string, p Place) {
+	t.Helper()
+	if left, err := s.Set(t.Context(), service, key, p); err != nil || left != nil {
+		t.Fatal(err, left)
+	}
 }
 
 func TestOrder(t *testing.T) {
@@ -96,15 +104,15 @@ func TestOrder(t *testing.T) {
 	if _, err := s.Resolve(ctx, service); !errors.Is(err, ErrNone) {
 		t.Errorf("without a key: %v", err)
 	}
-	must(t, s.Set(ctx, service, key+"-file\n", File))
+	set(t, s, service, key+"-file\n", File)
 	expect(key+"-file", "keys.json")
-	must(t, s.Set(ctx, service, "  "+key+"-keyring", Keyring))
+	set(t, s, service, "  "+key+"-keyring", Keyring)
 	expect(key+"-keyring", "keyring")
 	environment[Variable] = key + "-environment\r\n"
 	expect(key+"-environment", Variable)
 	environment[Variable] = " \n"
 	expect(key+"-keyring", "keyring")
-	if removed, err := s.Remove(ctx, service); err != nil || len(removed) != 2 {
+	if removed, err := s.Remove(ctx, service); err != nil || len(removed) != 1 {
 		t.Errorf("Remove: %v, %v", removed, err)
 	}
 	if _, err := s.Resolve(ctx, service); !errors.Is(err, ErrNone) {
@@ -115,10 +123,49 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// A key that is set is the only one that is stored, in both directions.
+func TestOneKeyInTwoPlaces(t *testing.T) {
+	k := &fakeKeyring{keys: map[string]string{}}
+	s := store(t, k, map[string]string{})
+	for n, place := range []Place{Keyring, File, Keyring} {
+		value := fmt.Sprint(key, n)
+		set(t, s, service, value, place)
+		var found []string
+		for key, err := range s.Each(t.Context(), service) {
+			if err == nil {
+				found = append(found, key.Secret.Reveal())
+			} else if !errors.Is(err, ErrNone) {
+				t.Error(err)
+			}
+		}
+		if len(found) != 1 || found[0] != value {
+			t.Errorf("%d: %q", n, found)
+		}
+	}
+	k.err = errors.New("failed to unlock correct collection")
+	if left, err := s.Set(t.Context(), service, key, File); err != nil || left == nil || !strings.Contains(left.Error(), "locked") {
+		t.Errorf("behind a locked keyring: %v, %v", left, err)
+	}
+	if k, err := s.Resolve(t.Context(), service); err != nil || k.Secret.Reveal() != key {
+		t.Errorf("while it is locked: %v", err)
+	}
+}
+
+// The key of the environment is for the service that the environment means.
+func TestVariableIsOfOneService(t *testing.T) {
+	s := store(t, nil, map[string]string{Variable: key})
+	for base, want := range map[string]bool{service: true, service + "/": true, "https://other.example": false, service + "/v2": false, "": false} {
+		k, err := s.Resolve(t.Context(), base)
+		if got := k.Secret.Reveal() == key; got != want || !want && (!errors.Is(err, ErrNone) || !strings.Contains(err.Error(), Variable+" is for "+service)) {
+			t.Errorf("%q: %v, %v", base, got, err)
+		}
+	}
+}
+
 func TestKeyBelongsToOneService(t *testing.T) {
 	for _, place := range []Place{Keyring, File} {
 		s := store(t, &fakeKeyring{keys: map[string]string{}}, nil)
-		must(t, s.Set(t.Context(), service, key, place))
+		set(t, s, service, key, place)
 		for _, same := range []string{"https://mail.example/", "HTTPS://Mail.Example", "https://mail.example:443"} {
 			if k, err := s.Resolve(t.Context(), same); err != nil || k.Secret.Reveal() != key {
 				t.Errorf("%s: %v", same, err)
@@ -138,7 +185,7 @@ func TestWhatIsNoKey(t *testing.T) {
 	s := store(t, &fakeKeyring{keys: map[string]string{}}, map[string]string{})
 	for _, bad := range []string{"", " \n", "a b", "a\x00b", "a\nb", "a\x1b[31m", "schlüssel-ä", strings.Repeat("a", 1001)} {
 		for _, place := range []Place{Keyring, File} {
-			err := s.Set(t.Context(), service, bad, place)
+			_, err := s.Set(t.Context(), service, bad, place)
 			if err == nil || strings.TrimSpace(bad) != "" && strings.Contains(err.Error(), bad) {
 				t.Errorf("%q: %v", bad, err)
 			}
@@ -160,10 +207,12 @@ func TestKeyringThatHangs(t *testing.T) {
 		if !errors.Is(err, ErrNone) || !errors.Is(err, ErrNoKeyring) || time.Since(began) != keyringTimeout {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
-		if err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+		if _, err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
 			t.Errorf("Set: %v", err)
 		}
-		must(t, s.Set(t.Context(), service, key, File))
+		if left, err := s.Set(t.Context(), service, key, File); err != nil || !errors.Is(left, ErrNoKeyring) {
+			t.Errorf("in the file: %v, %v", err, left)
+		}
 		if k, err := s.Resolve(t.Context(), service); err != nil || k.Secret.Reveal() != key {
 			t.Errorf("the file behind it: %v", err)
 		}
@@ -177,12 +226,17 @@ func TestKeyringThatHangs(t *testing.T) {
 }
 
 func TestKeyringThatFails(t *testing.T) {
-	for why, k := range map[string]keyring{"it is locked": &fakeKeyring{err: errors.New("it is locked")}, "no session bus": nil} {
+	for why, k := range map[string]keyring{
+		"the keyring is locked":           &fakeKeyring{err: errors.New("failed to unlock correct collection '/x'")},
+		"the keyring denies access":       &fakeKeyring{err: errors.New("Access is denied.")},
+		"the keyring cannot be used: odd": &fakeKeyring{err: errors.New("odd.")},
+		"there is no keyring":             nil,
+	} {
 		s := store(t, k, nil)
 		if _, err := s.Resolve(t.Context(), service); !errors.Is(err, ErrNone) || !errors.Is(err, ErrNoKeyring) || !strings.Contains(err.Error(), why) {
 			t.Errorf("Resolve: %v", err)
 		}
-		if err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+		if _, err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
 			t.Errorf("Set: %v", err)
 		}
 		if _, err := s.Remove(t.Context(), service); !errors.Is(err, ErrNoKeyring) && k != nil {
@@ -193,7 +247,7 @@ func TestKeyringThatFails(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	s := store(t, nil, nil)
-	must(t, s.Set(t.Context(), service, key, File))
+	set(t, s, service, key, File)
 	path := s.file.path()
 	if runtime.GOOS != "windows" {
 		for path, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
@@ -214,7 +268,7 @@ func TestFile(t *testing.T) {
 		if _, err := s.Resolve(t.Context(), service); err == nil || !strings.Contains(err.Error(), "damaged") || strings.Contains(err.Error(), key) {
 			t.Errorf("damaged: %v", err)
 		}
-		if err := s.Set(t.Context(), service, key, File); err == nil {
+		if _, err := s.Set(t.Context(), service, key, File); err == nil {
 			t.Error("a damaged file is overwritten, with the keys that may be in it")
 		}
 	}
@@ -225,7 +279,7 @@ func TestFileOfSeveralWriters(t *testing.T) {
 	var writers sync.WaitGroup
 	for n := range 20 {
 		writers.Go(func() {
-			if err := s.Set(t.Context(), fmt.Sprint(service, "/", n), key+fmt.Sprint(n), File); err != nil {
+			if _, err := s.Set(t.Context(), fmt.Sprint(service, "/", n), key+fmt.Sprint(n), File); err != nil {
 				t.Error(err)
 			}
 		})
@@ -297,9 +351,9 @@ func TestTryKeyring(t *testing.T) {
 			want    string // "" when it works
 		}{
 			"works":  {&fakeKeyring{keys: map[string]string{"": key}}, ""},
-			"locked": {&fakeKeyring{err: errors.New("failed to unlock correct collection '/x'")}, "no keyring: it is locked"},
-			"hangs":  {&fakeKeyring{keys: map[string]string{}, hang: hang}, "no keyring: it did not answer within 3s; is it locked?"},
-			"none":   {nil, "no keyring: there is no session bus with a secret service"},
+			"locked": {&fakeKeyring{err: errors.New("failed to unlock correct collection '/x'")}, "the keyring is locked"},
+			"hangs":  {&fakeKeyring{keys: map[string]string{}, hang: hang}, string(errSilent)},
+			"none":   {nil, string(errAbsent)},
 		} {
 			begin := time.Now()
 			err := store(t, test.keyring, nil).TryKeyring(t.Context())

@@ -32,8 +32,11 @@ const keyringTimeout = 3 * time.Second
 
 // ask calls the keyring. A call that does not return in time is left behind: it cannot be ended, and
 // there is one for each use of the keyring.
-func (s *Store) ask(ctx context.Context, call func(keyring) (string, error)) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, keyringTimeout)
+func (s *Store) ask(caller context.Context, call func(keyring) (string, error)) (string, error) {
+	if s.keyring == nil {
+		return "", errAbsent
+	}
+	ctx, cancel := context.WithTimeout(caller, keyringTimeout)
 	defer cancel()
 	type answer struct {
 		key string
@@ -47,38 +50,53 @@ func (s *Store) ask(ctx context.Context, call func(keyring) (string, error)) (st
 	select {
 	case a := <-answers:
 		if a.err != nil && !errors.Is(a.err, ErrNone) {
-			return "", fmt.Errorf("%w: %s", ErrNoKeyring, inWords(a.err))
+			return "", inWords(a.err)
 		}
 		return a.key, a.err
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return "", ctx.Err()
+		if err := caller.Err(); err != nil {
+			return "", err
 		}
-		return "", fmt.Errorf("%w: it did not answer within %v; is it locked?", ErrNoKeyring, keyringTimeout)
+		return "", errSilent
 	}
 }
 
-// inWords says why a keyring cannot be used, without the terms of D-Bus.
-func inWords(err error) string {
+// keyringError is a sentence that says why the keyring cannot be used.
+type keyringError string
+
+func (e keyringError) Error() string      { return string(e) }
+func (keyringError) Is(target error) bool { return target == ErrNoKeyring }
+
+const (
+	errAbsent keyringError = "there is no keyring (no session bus with a secret service)"
+	errLocked keyringError = "the keyring is locked"
+	errDenied keyringError = "the keyring denies access"
+	errSilent keyringError = "the keyring did not answer within 3 s: it may be locked, and ask for its password where nobody sees it"
+)
+
+// inWords says why a keyring cannot be used, without the terms of D-Bus and of macOS's security command,
+// whose exit statuses are the last byte of Apple's error codes.
+func inWords(err error) error {
 	text := strings.TrimRight(err.Error(), ".")
-	for _, known := range []struct{ part, words string }{
-		{"failed to unlock", "it is locked"},
-		{"was not provided by any", "no secret service runs in this session"},
-		{"dial unix", "the session bus does not answer"},
+	for _, known := range []struct {
+		part string
+		err  keyringError
+	}{
+		{"failed to unlock", errLocked}, {"locked collection", errLocked}, {"exit status 36", errLocked},
+		{"enied", errDenied}, {"olicy prevents", errDenied}, {"ejected send message", errDenied}, {"dismissed", errDenied},
+		{"exit status 51", errDenied}, {"exit status 128", errDenied},
+		{"was not provided by any", errAbsent}, {"dial unix", errAbsent},
 	} {
 		if strings.Contains(text, known.part) {
-			return known.words
+			return known.err
 		}
 	}
-	return text
+	return keyringError("the keyring cannot be used: " + text)
 }
 
 // TryKeyring stores a key of its own in the keyring, reads and removes it. The error, [ErrNoKeyring],
 // says what the keyring cannot do; it comes within 3 s.
 func (s *Store) TryKeyring(ctx context.Context) error {
-	if s.keyring == nil {
-		return errNoBus
-	}
 	const name = "a test by mayfly doctor"
 	_, err := s.ask(ctx, func(k keyring) (string, error) {
 		if err := k.set(name, name); err != nil {
@@ -91,7 +109,7 @@ func (s *Store) TryKeyring(ctx context.Context) error {
 		return "", cmp.Or(err, k.remove(name))
 	})
 	if errors.Is(err, ErrNone) {
-		err = fmt.Errorf("%w: it does not keep what is stored in it", ErrNoKeyring)
+		err = keyringError("the keyring does not keep what is stored in it")
 	}
 	return err
 }
@@ -139,6 +157,9 @@ func none(err error) error {
 	}
 	return err
 }
+
+// maxKeyFile is how large the key file may be, in bytes.
+const maxKeyFile = 1 << 20
 
 // keyFile is the file for keys where there is no keyring.
 type keyFile struct{ dir string }
@@ -202,16 +223,14 @@ func (f keyFile) change(do func(storedKeys)) error {
 // read returns what is in the file; without a file, none and ErrNone.
 func (f keyFile) read() (storedKeys, error) {
 	stored := storedKeys{}
-	info, err := os.Stat(f.path())
-	if errors.Is(err, fs.ErrNotExist) {
+	content, info, err := files.Read(f.path(), maxKeyFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return stored, ErrNone
-	}
-	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return stored, fmt.Errorf("others may read the key file %s: run chmod 600 on it", f.path())
-	}
-	content, err := os.ReadFile(f.path())
-	if err != nil {
+	case err != nil:
 		return stored, fmt.Errorf("reading the key file: %w", err)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return stored, fmt.Errorf("others may read the key file %s: run chmod 600 on it", f.path())
 	}
 	if json.Unmarshal(content, &stored) != nil || stored == nil {
 		return stored, fmt.Errorf("the key file %s is damaged: remove it, and set the key again", f.path())

@@ -45,7 +45,7 @@ func TestSecretService(t *testing.T) {
 		onSessionBus(t, "unlocked", "echo -n pw | gnome-keyring-daemon --unlock --components=secrets --daemonize")
 		return
 	}
-	s := New(t.TempDir(), os.Getenv)
+	s := New(t.TempDir(), os.Getenv, service)
 	if s.keyring == nil {
 		t.Fatal("the keyring is not used")
 	}
@@ -57,7 +57,7 @@ func TestSecretService(t *testing.T) {
 		t.Errorf("TryKeyring: %v", err)
 	}
 	for _, value := range []string{key, key + "-changed"} {
-		must(t, s.Set(ctx, service, value, Keyring))
+		set(t, s, service, value, Keyring)
 		if k, err := s.Resolve(ctx, service); err != nil || k.Secret.Reveal() != value || k.Source != "the keyring" {
 			t.Errorf("Resolve: %v, %v", k, err)
 		}
@@ -76,7 +76,7 @@ func TestSecretService(t *testing.T) {
 // expectNoKeyring checks that the keyring fails in time, and says why.
 func expectNoKeyring(t *testing.T, why string) {
 	t.Helper()
-	s := New(t.TempDir(), os.Getenv)
+	s := New(t.TempDir(), os.Getenv, service)
 	if s.keyring == nil {
 		t.Fatal("the keyring is not asked")
 	}
@@ -84,7 +84,7 @@ func expectNoKeyring(t *testing.T, why string) {
 		t.Errorf("TryKeyring: %v, want %q", err, why)
 	}
 	began := time.Now()
-	if err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+	if _, err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
 		t.Errorf("Set: %v", err)
 	} else {
 		t.Log(err)
@@ -104,7 +104,7 @@ func TestLockedSecretService(t *testing.T) {
 		onSessionBus(t, "locked", "gnome-keyring-daemon --start --components=secrets --daemonize")
 		return
 	}
-	expectNoKeyring(t, "it is locked")
+	expectNoKeyring(t, string(errLocked))
 }
 
 func TestSessionBusWithoutSecretService(t *testing.T) {
@@ -118,5 +118,5 @@ func TestSessionBusWithoutSecretService(t *testing.T) {
 		onSessionBus(t, "empty", "", "--config-file="+config)
 		return
 	}
-	expectNoKeyring(t, "no secret service runs in this session")
+	expectNoKeyring(t, string(errAbsent))
 }

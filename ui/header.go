@@ -241,7 +241,7 @@ func (a *app) trouble(w int) []string {
 	}
 	command := "mayfly key set"
 	if kind == session.NoKey && errors.Is(a.connection.Err(), keys.ErrNoKeyring) {
-		t.why, command = "This service needs one, and there is no keyring to keep it in.", "mayfly key set --file"
+		t.why, command = "This service needs one, and no keyring can keep it.", "mayfly key set --file"
 	}
 	out := append([]string{a.theme.Bad.On(t.what), ""}, theme.WrapDim(a.theme, cmp.Or(t.why, session.Explain(a.connection.Err())), w)...)
 	if c := a.connection.Countdown(a.now); c != "" && kind.Temporary() {

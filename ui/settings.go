@@ -34,7 +34,7 @@ type choice struct {
 func newSettings(ui config.UI, path string) *settings {
 	s := &settings{UI: ui, path: path, configured: ui.Theme}
 	var kept choice
-	data, err := os.ReadFile(path) // without one, or when it was damaged, config.toml decides
+	data, _, err := files.Read(path, 1<<16) // without one, or when it was damaged, config.toml decides
 	if err == nil && toml.Unmarshal(data, &kept) == nil && kept.Configured == ui.Theme && slices.Contains(theme.Names(), kept.Theme) {
 		s.Theme = kept.Theme
 	}

@@ -191,7 +191,7 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"failing", "list messages:  👨 ❤ end a long|", func(a *app) { a.inboxes.Inbox().State, a.inboxes.Inbox().Err = store.Failing, broken }},
 		{"failing", "||r tries again", func(a *app) { a.inboxes.Inbox().State, a.inboxes.Inbox().Err = store.Failing, broken }},
 		{"no key", "No API key||This service needs one.||K connect with a key|r check again||Or set MAYFLY_API_KEY, or run:|mayfly key set", fail(keys.ErrNone, time.Time{})},
-		{"no keyring", "No API key||This service needs one, and there is|no keyring to keep it in.|", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
+		{"no keyring", "No API key||This service needs one, and no|keyring can keep it.|", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
 		{"no keyring", "|Or set MAYFLY_API_KEY, or run:|mayfly key set --file", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
 		{"refused", "The service refused the key||the API key is missing or invalid||K use another key|r try again", fail(api.ErrUnauthorized, time.Time{})},
 		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this||K use another key|r try again", fail(api.ErrForbidden, time.Time{})},

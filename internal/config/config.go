@@ -139,11 +139,14 @@ func Default() Config {
 	return Config{Profiles: map[string]Profile{}, UI: UI{Mouse: true}, Keys: map[string][]string{}}
 }
 
+// maxFile is how large the file may be, in bytes.
+const maxFile = 1 << 20
+
 // Read reads the file at path; where there is none, the configuration is the default. usualKeys are
 // the actions of the application with their usual keys: an action may share a key with another only
 // where it usually does. Without any, the table [keys] is not looked at.
 func Read(path string, usualKeys map[string][]string) Config {
-	data, err := os.ReadFile(path)
+	data, _, err := files.Read(path, maxFile)
 	switch {
 	case err == nil:
 		return Parse(path, data, usualKeys)
@@ -188,7 +191,7 @@ func AddProfile(path, name, baseURL string) error {
 		}
 		return fmt.Errorf("%s has a profile %q with another base_url", path, name)
 	}
-	text, err := os.ReadFile(path)
+	text, _, err := files.Read(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}

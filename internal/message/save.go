@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"mayfly/api"
+	"mayfly/internal/files"
 	"mayfly/render"
 )
 
@@ -222,6 +223,6 @@ func has(path string, content []byte) bool {
 	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
 		return false
 	}
-	there, err := os.ReadFile(path)
+	there, _, err := files.Read(path, int64(len(content)))
 	return err == nil && bytes.Equal(there, content)
 }

@@ -33,7 +33,14 @@ var ErrBusy = errors.New("another process has been handing over a message of thi
 
 // Delivered returns what was delivered of an inbox, if that can be kept.
 func (r *Registry) Delivered(inboxID string) (watch.Delivered, error) {
-	if _, err := r.openLock(inboxID); err != nil {
+	err := os.MkdirAll(r.dir, 0o700)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(r.dir, ".try-*"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
 		return watch.Delivered{}, fmt.Errorf("keep what was delivered: %w", err)
 	}
 	d, err := r.readDelivered(inboxID)

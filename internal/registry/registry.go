@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -152,16 +151,6 @@ func (i Inbox) over() bool { return !i.ExpiresAt.IsZero() && time.Since(i.Expire
 
 var errDamaged = errors.New("damaged")
 
-// readFile returns at most maxFile bytes of a file.
-func readFile(path string) ([]byte, error) {
-	f, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxFile))
-}
-
 // record is what a file holds, as JSON that names its inbox.
 type record interface{ of() (inboxID string) }
 
@@ -170,8 +159,10 @@ func (i Inbox) of() string { return i.ID }
 // read returns what a file holds. A file of another inbox than its name says is damaged.
 func read[R record](path string) (R, error) {
 	var found, none R
-	content, err := readFile(path)
-	if err != nil {
+	content, _, err := files.Read(path, maxFile)
+	if _, unfit := errors.AsType[files.Unfit](err); unfit {
+		return none, errDamaged
+	} else if err != nil {
 		return none, err
 	}
 	if json.Unmarshal(content, &found) != nil || hash(found.of())+filepath.Ext(path) != filepath.Base(path) {
@@ -223,10 +214,10 @@ func (r *Registry) Put(i Inbox) error {
 // Remove forgets an inbox; an unknown one is not an error.
 func (r *Registry) Remove(inboxID string) error { return r.remove(hash(inboxID)) }
 
-// remove removes the files of an inbox.
+// remove removes the files of an inbox but the lock, which another process may hold or wait for.
 func (r *Registry) remove(name string) error {
 	var failed error
-	for _, end := range []string{suffix, seenSuffix, deliveredSuffix, lockSuffix} {
+	for _, end := range []string{suffix, seenSuffix, deliveredSuffix} {
 		if err := os.Remove(filepath.Join(r.dir, name+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, fmt.Errorf("forget the inbox: %w", err))
 		}

@@ -174,7 +174,7 @@ func checkSocket(store, path string) error {
 func dialSocket(ctx context.Context, store string) (net.Conn, error) {
 	path := filepath.Join(store, socketDir, socketName)
 	if len(path) > maxSocketPath {
-		note, err := os.ReadFile(filepath.Join(store, socketPathName))
+		note, _, err := files.Read(filepath.Join(store, socketPathName), 4<<10)
 		if err != nil {
 			return nil, err
 		}

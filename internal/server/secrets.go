@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"mayfly/internal/files"
 	"mayfly/service"
 	"mayfly/service/webhook"
 )
@@ -58,7 +59,7 @@ func webhookSecrets(c Config) ([][]byte, error) {
 
 // readSecretFile returns what is in a file, without white space around it.
 func readSecretFile(name, what string) (string, error) {
-	content, err := os.ReadFile(name)
+	content, err := files.ReadNamed(name, 1<<20)
 	if err != nil {
 		return "", fmt.Errorf("reading the %s: %w", what, err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"mayfly/internal/files"
 	"mayfly/internal/mail"
 	"mayfly/internal/sockets"
 	"mayfly/service"
@@ -111,7 +112,7 @@ func (c Config) password() (string, error) {
 	if c.PasswordFile == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(c.PasswordFile)
+	text, _, err := files.Read(c.PasswordFile, 4<<10)
 	if err != nil {
 		return "", fmt.Errorf("the relay's password: %w", err)
 	}

@@ -117,6 +117,14 @@ test('connects to the service of the environment', async () => {
   expect((await mayfly.client.getInbox(inbox.id)).email).toBe(inbox.email);
   vi.stubEnv('MAYFLY_API_KEY', '');
   await expect(connect()).rejects.toThrow('set MAYFLY_BASE_URL and MAYFLY_API_KEY');
+  vi.stubEnv('MAYFLY_API_KEY', 'its');
+  vi.stubEnv('MAYFLY_SMTP', 'mail.example:25');
+  const other = 'https://other.example';
+  await expect(connect({ baseUrl: other })).rejects.toThrow(`no API key for ${other}`);
+  expect((await connect({ baseUrl: other, apiKey: 'other' })).knownSmtp).toBeUndefined();
+  expect(await connect({ baseUrl: mayfly.baseUrl + '/' })).toMatchObject({ apiKey: 'its', knownSmtp: 'mail.example:25' });
+  vi.stubEnv('MAYFLY_BASE_URL', '');
+  expect(await connect({ baseUrl: other })).toMatchObject({ apiKey: 'its' });
   vi.unstubAllEnvs();
 });
 

@@ -3,7 +3,7 @@ import { Inbox } from './inbox.js';
 import { run, startService } from './program.js';
 import { defaultTimeout } from './timeout.js';
 
-/** How to reach a service. What is left out comes from the environment. */
+/** How to reach a service. What is left out comes from the environment, if that has the same service or names none. */
 export interface Connection {
   /** As MAYFLY_BASE_URL. */
   baseUrl?: string;
@@ -34,7 +34,8 @@ export class Mayfly {
   constructor(connection: Connection, state?: string, stop = async () => {}) {
     const { baseUrl, apiKey } = connection;
     if (!baseUrl || !apiKey) {
-      throw new Error('which service? set MAYFLY_BASE_URL and MAYFLY_API_KEY, or start() one');
+      const missing = baseUrl ? `no API key for ${baseUrl}: pass one, or` : 'which service? start() one, or';
+      throw new Error(`${missing} set MAYFLY_BASE_URL and MAYFLY_API_KEY`);
     }
     this.baseUrl = baseUrl;
     this.apiKey = apiKey;
@@ -78,7 +79,7 @@ export class Mayfly {
       args.unshift('--insecure');
     }
     return run(args, {
-      MAYFLY_BASE_URL: this.baseUrl, MAYFLY_API_KEY: this.apiKey, ...(this.#state && { MAYFLY_STATE_DIR: this.#state }),
+      MAYFLY_BASE_URL: this.baseUrl, MAYFLY_API_KEY: this.apiKey, MAYFLY_SMTP: this.knownSmtp ?? '', ...(this.#state && { MAYFLY_STATE_DIR: this.#state }),
     });
   }
 
@@ -102,8 +103,20 @@ export async function start(options: Pick<Connection, 'timeout'> = {}): Promise<
  * sets, else a private one that it starts.
  */
 export async function connect(options: Connection = {}): Promise<Mayfly> {
-  const connection = { ...fromEnvironment(process.env), ...options };
+  const named = fromEnvironment(process.env);
+  const other = options.baseUrl && named.baseUrl && serviceOf(options.baseUrl) !== serviceOf(named.baseUrl);
+  const { baseUrl, apiKey, smtp } = other ? {} : named; // they belong together: a key goes to no other service
+  const connection = { ...options, baseUrl: options.baseUrl || baseUrl, apiKey: options.apiKey || apiKey, smtp: options.smtp || smtp };
   return connection.baseUrl ? new Mayfly(connection) : start(options);
+}
+
+/** All ways to write a base URL made one. */
+function serviceOf(baseUrl: string): string {
+  try {
+    return new URL(baseUrl).href.replace(/\/+$/, '');
+  } catch {
+    return baseUrl;
+  }
 }
 
 function fromEnvironment(environment: Record<string, string | undefined>): Connection {

@@ -1,4 +1,4 @@
-package registry
+package files
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// open opens a file for reading. Unlike os.Open it lets others remove the file meanwhile, as they can on Unix.
-func open(path string) (*os.File, error) {
+// openAtOnce opens a file for reading. Unlike os.Open it lets others remove the file meanwhile, as they can on Unix.
+func openAtOnce(path string) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
