@@ -42,6 +42,7 @@ type line struct {
 	runs     []run
 	anchors  []int                 // indices of body.links
 	found    []candidate.Candidate // for the code
+	places   []place               // of each of them
 	block    *doc.Block
 	footer   bool
 	heading  bool
@@ -123,6 +124,7 @@ func (l *line) seek() {
 		from, to := l.fold.At(c.Start), l.fold.At(c.End)
 		return slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool { return h.Class <= lexicon.Code && h.Start <= from && h.End >= to })
 	})
+	l.compare()
 }
 
 // aside reads a text outside the bodies as a line of its own.
@@ -299,6 +301,46 @@ func (p *body) scan(t lexicon.Text, langs languages) []lexicon.Hit {
 // languages are those a message is likely in, and others it may be in.
 type languages struct{ likely, possible []*lexicon.Language }
 
+// detect returns the languages of a text. In one too short to be sure, those that have more words for what it says than
+// the likely ones have are likely, too.
+func detect(t lexicon.Text, hint string) (langs languages) {
+	langs.likely, langs.possible = lexicon.Detect(t, hint)
+	if len(langs.possible) == 0 {
+		return langs
+	}
+	const some = 7 // letters
+	best := some
+	for _, l := range langs.likely {
+		best = max(best, covered(l, t))
+	}
+	var leaders []*lexicon.Language
+	for _, l := range langs.possible {
+		switch n := covered(l, t); {
+		case n > best:
+			best, leaders = n, []*lexicon.Language{l}
+		case n == best && leaders != nil:
+			leaders = append(leaders, l)
+		}
+	}
+	langs.likely = append(langs.likely, leaders...)
+	langs.possible = slices.DeleteFunc(langs.possible, func(l *lexicon.Language) bool { return slices.Contains(leaders, l) })
+	return langs
+}
+
+// covered returns how many letters of a text are in words of some length that a language has.
+func covered(l *lexicon.Language, t lexicon.Text) (n int) {
+	const long = 4 // letters
+	end := 0
+	l.Scan(t, func(h lexicon.Hit) bool {
+		if runes := utf8.RuneCountInString(t.Folded[max(h.Start, end):max(h.End, end)]); h.Start >= end && runes >= long {
+			n += runes
+		}
+		end = max(end, h.End)
+		return true
+	})
+	return n
+}
+
 // byChance reports whether a phrase may occur in another language by chance: one short word.
 func byChance(phrase string) bool {
 	return utf8.RuneCountInString(phrase) < 7 && !strings.Contains(phrase, " ")
@@ -310,6 +352,7 @@ func byChance(phrase string) bool {
 var against = map[lexicon.Class]bool{
 	lexicon.NotCode: true, lexicon.Label: true, lexicon.Unit: true, lexicon.Footer: true, lexicon.Commerce: true,
 	lexicon.Notice: true, lexicon.IfNot: true, lexicon.Refuse: true, lexicon.Meeting: true,
+	lexicon.Is: true, lexicon.Enter: true,
 }
 
 // sorted sorts the hits, and drops the words that a name of another kind of code overlaps, such as "code" in

@@ -14,6 +14,7 @@ import (
 // code is a candidate for the code at its place in a message, with what its features ask for.
 type code struct {
 	candidate.Candidate
+	place
 	mail     *mail
 	body     *body
 	line     *line
@@ -94,9 +95,9 @@ func (m *mail) codeCandidates() []*code {
 		}
 	}
 	for _, l := range []*line{&m.subject, &m.preheader} {
-		for _, f := range l.found {
+		for i, f := range l.found {
 			if !seen[f.Key()] {
-				c := &code{Candidate: f, mail: m, body: &body{lines: []line{*l}, size: 16}, line: l}
+				c := &code{Candidate: f, mail: m, body: &body{lines: []line{*l}, size: 16}, line: l, place: l.places[i]}
 				c.read()
 				all = append(all, c)
 			}
@@ -119,9 +120,10 @@ func (p *body) codes(m *mail) []code {
 			all = append(all, code{Candidate: c, mail: m, body: p, line: l, row: i, alone: true})
 			continue
 		}
-		for _, f := range l.found {
-			alone := bareAround(l.text[:f.Start]) && bareAround(l.text[f.End:])
-			all = append(all, code{Candidate: f, mail: m, body: p, line: l, row: i, alone: alone})
+		for j, f := range l.found {
+			c := code{Candidate: f, mail: m, body: p, line: l, row: i, place: l.places[j]}
+			c.alone = bareAround(l.text[:f.Start]) && bareAround(l.text[f.End:])
+			all = append(all, c)
 		}
 	}
 	list(all)
@@ -182,12 +184,12 @@ func list(all []code) {
 	}
 }
 
-// numbers returns the number among the candidates, or "", and whether there are others. Years and
-// numbers in names do not count.
+// numbers returns the number among the candidates, or "", and whether there are others. Years,
+// numbers in names and those beside one that is called a code do not count.
 func numbers(all []code) (one string, others bool) {
 	for i := range all {
 		c := &all[i]
-		if !c.numeric() || c.Year() || c.Value == one || c.named() {
+		if !c.numeric() || c.Year() || c.Value == one || c.named() || c.lesser {
 			continue
 		}
 		if one != "" {
@@ -270,7 +272,7 @@ func (c *code) otherNumber() otherNumber {
 	l := c.line
 	nearest := lexicon.Hit{End: -1}
 	for _, h := range l.hits {
-		if h.Class == lexicon.Label && h.End <= c.from && c.from-h.End <= 14 && h.End >= nearest.End {
+		if h.Class == lexicon.Label && h.End <= c.from && c.from-h.End <= 14 && h.End >= nearest.End && !l.measures(h) {
 			nearest = h
 		}
 	}

@@ -53,6 +53,13 @@ func corpus(t *testing.T) []labelled {
 			sentence("sentence with a code", fields, code, code)
 		}
 	}
+	for _, fields := range lines(t, "pairs.txt") {
+		for _, values := range [][2]string{{"482913", "70312"}, {"7031", "90417725"}, {"90417725", "448210"}} {
+			body := strings.NewReplacer("#", values[0], "@", values[1]).Replace(fields[1])
+			in := Input{Subject: "Northwind", Doc: text.Read(body, text.Options{})}
+			all = append(all, labelled{"pair " + fields[1], fields[0], "code beside a number", in, values[0], ""})
+		}
+	}
 	for _, fields := range lines(t, "numbers.txt") {
 		sentence("sentence with numbers", fields, "", "482913", "70312")
 		sentence("sentence with numbers", fields, "", "90417725", "448210")

@@ -111,8 +111,7 @@ func read(in Input) *mail {
 		preheader = d.Preheader
 	}
 	subject := cut(in.Subject, 1000)
-	var langs languages
-	langs.likely, langs.possible = lexicon.Detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
+	langs := detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
 	m := &mail{body: newBody(d, langs)}
 	if in.Text != nil {
 		m.text = newBody(in.Text, langs)

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"slices"
 	"strings"
 
 	"mayfly/render/lexicon"
@@ -24,6 +25,7 @@ type link struct {
 	ifNot   bool // for those who did not ask
 	footer  bool // named like the links of a footer
 	refuses bool
+	title   bool // its text is part of the subject, as the title of an issue is
 	trade   bool // its text is about orders, offers or news
 }
 
@@ -142,6 +144,7 @@ func (l *link) readText(a *anchor, own set) {
 	}
 	l.generic = l.generic || a.generic
 	l.footer = l.footer || own == 0 && len(a.text) <= longestName && has(a.hits, lexicon.Footer)
+	l.title = l.title || len(l.mail.subject.text) > len(a.text)+2 && strings.Contains(l.mail.subject.text, strings.TrimSpace(a.text))
 	l.trade = l.trade || own&l.mail.purpose.subject == 0 && has(a.hits, lexicon.Commerce)
 	l.ifNot = l.ifNot || has(a.hits, lexicon.IfNot)
 	l.refuses = l.refuses || has(a.hits, lexicon.Refuse)
@@ -203,67 +206,79 @@ func (p *body) around(a *anchor) (near set, ifNot bool) {
 	if a.line > 0 {
 		near |= requests(p.lines[a.line-1].hits)
 	}
-	return near, has(beside, lexicon.IfNot)
+	ifNot = slices.ContainsFunc(beside, func(h lexicon.Hit) bool {
+		if h.Class != lexicon.IfNot {
+			return false
+		}
+		if h.Start >= to {
+			return !sentenceEnds(l.text[a.end:l.fold.Source(h.Start)])
+		}
+		between := l.text[l.fold.Source(h.Start):a.start]
+		return strings.ContainsAny(between, "?？؟") || !sentenceEnds(between) // "Not you? Reset your password"
+	})
+	return near, ifNot
 }
 
 // linkModel is what speaks for and against a candidate for the link.
 var linkModel = model[*link]{
 	// Its text.
-	when("its text asks what the subject asks", 4, 5.62, func(l *link) bool { return l.answers() }).about((*link).names),
-	when("its text asks what the mail opens with", 3.3, 3.41, func(l *link) bool {
+	when("its text asks what the subject asks", 4, 4.90, func(l *link) bool { return l.answers() }).about((*link).names),
+	when("its text asks what the mail opens with", 3.3, 3.43, func(l *link) bool {
 		return !l.answers() && l.own&l.opening() != 0 && !(l.own == onlyLogin && l.reported() >= 2)
 	}).about((*link).names),
-	when("its text asks", 2.5, 1.91, func(l *link) bool { return l.own != 0 && l.own&(l.subject()|l.opening()) == 0 }).about((*link).names),
-	when("a bare or general text", 1, 1.08, func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
-	when("a button", 1, 1.43, func(l *link) bool { return l.button }),
-	when("named like the links of a footer", -4, -4.29, func(l *link) bool { return l.footer }),
-	when("about an order, an offer or news", -2.5, -3.15, func(l *link) bool { return l.trade }),
+	when("its text asks", 2.5, 2.34, func(l *link) bool { return l.own != 0 && l.own&(l.subject()|l.opening()) == 0 }).about((*link).names),
+	when("a bare or general text", 1, 1.29, func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
+	when("a button", 1, 0.91, func(l *link) bool { return l.button }),
+	when("named like the links of a footer", -4, -4.14, func(l *link) bool { return l.footer }),
+	when("about an order, an offer or news", -2.5, -3.04, func(l *link) bool { return l.trade }),
 	when("undoes or refuses", -4, -4.00, func(l *link) bool { return l.refuses }),
-	when("a mere way to join", -2, -2.79, func(l *link) bool {
+	when("a mere way to join", -2, -2.60, func(l *link) bool {
 		return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 && !l.isReply()
 	}),
 
 	// The text around it.
-	when("its sentence asks", 1.2, 1.36, func(l *link) bool { return l.near&^onlyLogin != 0 || l.near != 0 && l.target.token }).about(func(l *link) string { return l.near.String() }),
-	when("nothing in the mail asks", -2.5, -2.59, func(l *link) bool {
+	when("its sentence asks", 1.2, 1.47, func(l *link) bool { return l.near&^onlyLogin != 0 || l.near != 0 && l.target.token }).about(func(l *link) string { return l.near.String() }),
+	when("nothing in the mail asks", -2.5, -2.53, func(l *link) bool {
 		return (l.near | l.subject() | l.own | l.target.asks | l.opening()&^onlyLogin) == 0
 	}),
-	when("for those who did not ask", -4, -4.64, func(l *link) bool { return l.ifNot && !l.answers() }),
+	when("for those who did not ask", -4, -4.81, func(l *link) bool { return l.ifNot && !l.answers() }),
 
 	// Its URL.
-	when("carries a secret", 1.3, 2.10, func(l *link) bool { return l.target.token }),
-	when("carries what looks like a secret", 0.7, 1.76, func(l *link) bool { return l.target.opaque && !l.target.token }),
-	when("its path says so too", 1.2, 1.82, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.asked() != 0 }).about(func(l *link) string {
+	when("carries a secret", 1.3, 1.87, func(l *link) bool { return l.target.token }),
+	when("carries what looks like a secret", 0.7, 1.71, func(l *link) bool { return l.target.opaque && !l.target.token }),
+	when("its path says so too", 1.2, 1.77, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.asked() != 0 }).about(func(l *link) string {
 		return (l.target.asks & l.asked()).String()
 	}),
-	when("its path asks", 0.5, 2.15, func(l *link) bool {
+	when("its path asks", 0.5, 2.14, func(l *link) bool {
 		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.asked() == 0 && !l.target.footer
 	}).about(func(l *link) string { return l.target.asks.String() }),
-	when("the only link, asks by its path and carries a secret", 2.2, 2.40, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
-	when("asks nothing by its path, and carries nothing", -2, -2.60, func(l *link) bool { return !l.target.made() && !l.target.root }),
-	when("leads to a front page", -3, -2.89, func(l *link) bool { return l.target.root }),
-	when("leads to what footers link to", -3, -3.04, func(l *link) bool {
+	when("the only link, asks by its path and carries a secret", 2.2, 2.45, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
+	when("asks nothing by its path, and carries nothing", -2, -3.11, func(l *link) bool {
+		return !l.target.made() && !l.target.root && !(l.only && (l.answers() && !l.title || l.isRequested()))
+	}),
+	when("leads to a front page", -3, -2.41, func(l *link) bool { return l.target.root }),
+	when("leads to what footers link to", -3, -3.07, func(l *link) bool {
 		return l.target.footer && l.target.asks == 0 && !(l.target.token && (l.own|l.near != 0 || l.subject() == onlyLogin))
 	}),
 	when("its path undoes or refuses", -8, -8.00, func(l *link) bool {
 		return l.target.refuse && !(l.answers() && (!l.refuses || l.mail.subjectHas(lexicon.Refuse)))
 	}),
-	when("carries the marks of a campaign and no secret", -7, -7.66, func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
+	when("carries the marks of a campaign and no secret", -7, -7.12, func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
 
 	// What the mail is about.
-	when("the subject tells what has happened", -3, -2.76, func(l *link) bool { return l.reported() >= 2 && !l.asksDespite() }),
-	when("the subject asks, and tells what has happened", -1, -1.87, func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
-	when("the mail is about orders, offers or news", -3, -4.53, func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
-	when("the subject asks for something", 0.8, 1.40, func(l *link) bool {
+	when("the subject tells what has happened", -3, -2.75, func(l *link) bool { return l.reported() >= 2 && !l.asksDespite() }),
+	when("the subject asks, and tells what has happened", -1, -1.41, func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
+	when("the mail is about orders, offers or news", -3, -4.26, func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
+	when("the subject asks for something", 0.8, 1.64, func(l *link) bool {
 		return l.own == 0 && l.subject() != 0 && (l.near != 0 || l.mail.purpose.notice < 2) && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
 	}).about(func(l *link) string { return l.subject().String() }),
-	when("the mail has a code, which it does not carry", -3.5, -3.56, func(l *link) bool {
-		return l.hasCode && !l.target.token && !l.target.opaque && !(l.button && l.target.asks&l.own != 0) && !(l.target.asks != 0 && l.isReply())
+	when("the mail has a code, which it does not carry", -3.5, -3.55, func(l *link) bool {
+		return l.hasCode && !l.target.token && !l.target.opaque && !(l.button && l.target.asks&l.own != 0) && !(l.target.asks != 0 && (l.isReply() || l.only && l.bare && l.target.asks&l.near != 0))
 	}),
-	when("the mail is about a meeting", -4, -4.10, func(l *link) bool { return l.body.meeting }),
-	when("the only link of a short mail, which asks for something", 1, 2.09, func(l *link) bool {
+	when("the mail is about a meeting", -4, -4.18, func(l *link) bool { return l.body.meeting }),
+	when("the only link of a short mail, which asks for something", 1, 1.81, func(l *link) bool {
 		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
-		return asks && l.target.made() && l.only && l.body.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
+		return asks && (l.target.made() || l.isRequested()) && l.only && l.body.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
 	}),
 }
 
@@ -287,6 +302,11 @@ func (l *link) answers() bool { return l.own&l.subject() != 0 }
 func (l *link) isReply() bool {
 	asked := l.near & l.target.asks
 	return l.answers() || l.bare && l.subject() != 0 || !l.trade && (l.target.forRequest() && asked != 0 || asked&l.subject() != 0)
+}
+
+// isRequested reports whether the subject asks for something, and the text of the link only says to follow it.
+func (l *link) isRequested() bool {
+	return l.subject() != 0 && l.own == 0 && l.generic && !l.bare && !l.button
 }
 
 // names returns what the link's text asks, that of the subject first.

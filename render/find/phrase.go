@@ -135,13 +135,13 @@ func (c *code) inLine(h lexicon.Hit) (p phrase, ok bool) {
 		gap := utf8.RuneCountInString(folded[h.End:c.from])
 		p = newPhrase(h, c.line, before, min(gap, farthest))
 		p.end, p.beside = h.End, gap
-		p.claimed = c.claimed(h.End, c.from)
+		p.claimed = !c.leads && c.claimed(h.End, c.from)
 	case h.Start >= c.to:
 		gap := utf8.RuneCountInString(folded[c.to:h.Start])
 		p = newPhrase(h, c.line, after, afterIt+min(gap, farthest))
 		p.beside, p.begins = gap, c.from <= 1
 		p.next = c.sentenceEndsBefore(h)
-		p.claimed = c.claimed(h.End, h.End+40)
+		p.claimed = !c.leads && c.claimed(h.End, h.End+40)
 	default:
 		return p, false
 	}
@@ -166,7 +166,7 @@ func (c *code) claimed(from, to int) bool {
 
 // phraseModel weighs a word for a code. Of several, the one that weighs most counts.
 var phraseModel = model[*phrase]{
-	when("word that means a code and nothing else", 4.5, 5.04, func(p *phrase) bool { return p.strong }).about((*phrase).String),
-	when("word that may mean a code", 4, 4.90, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
-	measure("distance of the word, in 100 characters", -2, -1.29, func(p *phrase) float64 { return float64(p.distance) / 100 }),
+	when("word that means a code and nothing else", 4.5, 5.29, func(p *phrase) bool { return p.strong }).about((*phrase).String),
+	when("word that may mean a code", 4, 5.17, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
+	measure("distance of the word, in 100 characters", -2, -0.90, func(p *phrase) float64 { return float64(p.distance) / 100 }),
 }

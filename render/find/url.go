@@ -28,7 +28,7 @@ var pathWords = map[lexicon.Class]map[string]bool{
 		"verificacao verifica verifikasi verifier valider activer activar ativar attiva aktivasi bevestigen bekraeft bekrefta vahvista " +
 		"potwierdz aktywacja potvrdit potvrdi overit megerosites dogrula onayla podtverdit"),
 	lexicon.Login:  wordSet("login signin magic magiclink auth authenticate callback otp session sso"),
-	lexicon.Reset:  wordSet("reset password passwords recover recovery resetpassword passwordreset changepassword updatepassword newpassword forgot pwreset setpassword lostpassword"),
+	lexicon.Reset:  wordSet("reset password passwords recover recovery resetpassword passwordreset changepassword updatepassword newpassword forgot pwreset setpassword lostpassword lostpass resetpass"),
 	lexicon.Invite: wordSet("invite invites invitation invitations accept join"),
 	lexicon.Unlock: wordSet("unlock unblock reactivate"),
 }
@@ -60,7 +60,7 @@ var ofAccounts = wordSet("email e mail your my user account accounts address new
 var secretNames = wordSet("token code key hash sig signature otp nonce ticket secret oobcode confirmationtoken resetpasswordtoken " +
 	"invitationtoken confirmationkey activationcode activationkey activation uid uidb64 jwt t auth tokenhash verificationcode " +
 	"verificationtoken verificationid ctoken authtoken logintoken accesstoken unlocktoken flow userid changekey resettoken resetkey c k " +
-	"guid magic")
+	"guid magic magiclink")
 
 func wordSet(words string) map[string]bool {
 	m := map[string]bool{}

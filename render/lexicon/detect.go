@@ -192,3 +192,12 @@ func declared(name, tag string) bool {
 	}
 	return base == name
 }
+
+// Function reports whether a folded word is a function word of any language.
+func Function(word string) (is bool) {
+	load().words.scan(word, func(h Hit) bool {
+		is = h.Start == 0 && h.End == len(word)
+		return !is
+	})
+	return is
+}

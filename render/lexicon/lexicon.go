@@ -42,13 +42,16 @@ const (
 	Meeting               // "meeting ID", "dial in": numbers and links of a call
 	Refuse                // decline, cancel, undo, "not me"
 	Password              // the noun
+	Is                    // copulas, beside what is handed over: "is", "reads"
+	Enter                 // verbs and prepositions beside it: "enter", "use", "with"
 	function              // most common words, which identify a language
 )
 
 var names = [...]string{
 	Strong: "strong", Code: "code", NotCode: "notcode", Label: "label", Unit: "unit", Expiry: "expiry", Confirm: "confirm", Login: "login",
 	Reset: "reset", Invite: "invite", Unlock: "unlock", Change: "change", Delete: "delete", Click: "click", Copy: "copy", Footer: "footer",
-	Commerce: "commerce", Notice: "notice", IfNot: "ifnot", Meeting: "meeting", Refuse: "refuse", Password: "password", function: "function",
+	Commerce: "commerce", Notice: "notice", IfNot: "ifnot", Meeting: "meeting", Refuse: "refuse", Password: "password",
+	Is: "is", Enter: "enter", function: "function",
 }
 
 func (c Class) String() string { return names[c] }

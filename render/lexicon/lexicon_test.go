@@ -13,7 +13,7 @@ import (
 // classes that every language has words for.
 var needed = []string{
 	"function", "strong", "code", "notcode", "label", "unit", "expiry", "confirm", "login", "reset", "invite", "click",
-	"copy", "footer", "commerce", "notice", "ifnot", "password",
+	"copy", "footer", "commerce", "notice", "ifnot", "password", "is", "enter",
 }
 
 func TestFilesAreWhole(t *testing.T) {
