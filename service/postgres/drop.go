@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mayfly/service"
@@ -58,8 +57,7 @@ func (s *Store) moveExtended(ctx context.Context, n slot) (more bool, err error)
 	return len(list) == maxMoves, err
 }
 
-// moveInbox moves an inbox with its messages. Mail for its key waits meanwhile, and for no other. The rows in
-// the old slot are left for its end.
+// moveInbox moves an inbox with its messages. Mail for its key waits meanwhile, and for no other.
 func (s *Store) moveInbox(ctx context.Context, in service.Inbox) error {
 	from := slotOf(in)
 	in.Partition = 0
@@ -76,18 +74,21 @@ func (s *Store) moveInbox(ctx context.Context, in service.Inbox) error {
 		return err
 	}
 	defer end()
-	columns := strings.Join(messageColumns, ", ")
-	values := slices.Clone(messageColumns)
-	for i, c := range values {
-		values[i] = "m." + c
-	}
-	values[slices.Index(messageColumns, "slot")] = fmt.Sprint(int32(to))
-	return s.batchOn(ctx, v.pool, func(b *pgx.Batch) {
+	var bodies []sharedBody
+	moved := int64(0)
+	return s.changeOn(ctx, v.pool, func(b *pgx.Batch) {
+		bodies = nil
 		b.Queue("SET LOCAL statement_timeout = 0")
 		b.Queue(lockOwners+" = $1", in.KeyID)
-		b.Queue(fmt.Sprintf(`INSERT INTO %s (%s) SELECT %s FROM %s m JOIN inboxes i ON i.key_id = m.key_id AND i.id = m.inbox_id
-			WHERE m.key_id = $1 AND m.inbox_id = $2 AND i.slot = %d`, to.table(), columns, strings.Join(values, ", "), from.table(), from), in.KeyID, in.ID)
-		b.Queue("UPDATE inboxes SET slot = $4 WHERE key_id = $1 AND id = $2 AND slot = $3", in.KeyID, in.ID, int32(from), int32(to))
+		b.Queue("UPDATE inboxes SET slot = $4 WHERE key_id = $1 AND id = $2 AND slot = $3", in.KeyID, in.ID, int32(from), int32(to)).Exec(func(done pgconn.CommandTag) error {
+			moved = done.RowsAffected()
+			return nil
+		})
+		queueBodies(b, from, &bodies, "inbox_id = $2", in.KeyID, in.ID)
+	}, func(b *pgx.Batch) {
+		if moved > 0 { // else it was deleted a moment ago
+			queueMove(b, in.KeyID, in.ID, from, to, bodies)
+		}
 	})
 }
 

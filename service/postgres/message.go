@@ -19,7 +19,7 @@ const (
 	summaryColumns  = "m.id, m.sender, m.sender_name, m.subject, m.received_at, m.size"
 	selectSummaries = "SELECT " + summaryColumns + " FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4"
 	selectDelivery  = "SELECT m.delivery FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
-	selectMessage   = "SELECT " + summaryColumns + ", m.recipient, m.raw FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
+	selectMessage   = "SELECT " + summaryColumns + ", m.recipient, m.raw, m.body_id, m.body_slot FROM %s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
 )
 
 // read reads what queue queues of an inbox, unless it is gone. If it has been moved since, it is found again.
@@ -114,11 +114,16 @@ func (s *Store) Summary(ctx context.Context, in service.Inbox, seq uint64) (serv
 func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (service.Message, error) {
 	var m service.Message
 	var packed []byte
+	var bodyID *string
+	var bodySlot *slot
 	err := s.read(ctx, in, func(b *pgx.Batch, table string) {
 		b.Queue(fmt.Sprintf(selectMessage, table), in.KeyID, in.ID, int64(min(seq, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
-			return scanSummary(row, &m.Summary, &m.To, &packed)
+			return scanSummary(row, &m.Summary, &m.To, &packed, &bodyID, &bodySlot)
 		})
 	})
+	if err == nil && bodyID != nil {
+		packed, err = s.readBody(ctx, in.KeyID, sharedBody{ID: *bodyID, Slot: *bodySlot})
+	}
 	if err == nil {
 		m.Raw, err = unpack(packed, m.Size)
 	}
@@ -147,8 +152,11 @@ func (s *Store) DeleteMessages(ctx context.Context, in service.Inbox, messageID 
 	}
 	err := s.whereItIs(ctx, in, func(n slot) error {
 		var changed int64
-		err := s.batch(ctx, in.KeyID, func(b *pgx.Batch) {
+		var bodies []sharedBody
+		err := s.change(ctx, in.KeyID, func(b *pgx.Batch) {
+			bodies = nil
 			b.Queue(lockOwners+" = $1", in.KeyID)
+			queueBodies(b, n, &bodies, "inbox_id = $2 AND seq BETWEEN $3 AND $4 AND (id = $5 OR $5 = '')", in.KeyID, in.ID, first, last, messageID)
 			b.Queue("WITH gone AS (DELETE FROM "+n.table()+` WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4
 				AND (id = $5 OR $5 = '') RETURNING seq)
 			UPDATE inboxes SET messages = messages - (SELECT count(*) FROM gone), version = $6
@@ -157,7 +165,7 @@ func (s *Store) DeleteMessages(ctx context.Context, in service.Inbox, messageID 
 				changed = done.RowsAffected()
 				return nil
 			})
-		})
+		}, func(b *pgx.Batch) { queueRelease(b, in.KeyID, bodies) })
 		if err == nil && changed == 0 || sqlState(err) == stateNoTable {
 			return service.ErrNotFound
 		}

@@ -63,8 +63,11 @@ CREATE TABLE messages (
     received_at timestamptz NOT NULL,
     size        bigint NOT NULL,           -- of the raw message
     recipient   text NOT NULL,
-    raw         bytea NOT NULL,            -- already compressed
+    raw         bytea,                     -- already compressed; NULL: shared with other messages
     delivery    bytea,                     -- how it came: the API's object in JSON
+    body_id     text COLLATE "C",          -- what has it then: the row of which this is the inbox_id, whose seq is 0
+    body_slot   integer,                   -- its slot
+    shared      bigint,                    -- of such a row: how many messages share it
     PRIMARY KEY (inbox_id, seq, slot)
 ) PARTITION BY LIST (slot);
 ALTER TABLE messages ALTER COLUMN raw SET STORAGE EXTERNAL;

@@ -184,8 +184,8 @@ func TestLockedInboxKeepsItsSlotAlone(t *testing.T) {
 func TestDroppingASlotReadsNoInboxes(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{})
-	execute(t, s.pool, `INSERT INTO inboxes (key_id, id, address, created_at, expires_at, slot, messages, last, version)
-		SELECT 'key', n::text, n::text, $1::timestamptz, $1::timestamptz + interval '1 hour', $2, 0, 0, 0 FROM generate_series(1, 20000) n`, day, int32(day.Unix()/3600+1))
+	execute(t, s.pool, `INSERT INTO inboxes (key_id, id, address, created_at, expires_at, received_at, slot, messages, last, version)
+		SELECT 'key', n::text, n::text, $1::timestamptz, $1::timestamptz + interval '1 hour', $1, $2, 0, 0, 0 FROM generate_series(1, 20000) n`, day, int32(day.Unix()/3600+1))
 	execute(t, s.pool, "ANALYZE inboxes")
 	conn, err := s.pool.Acquire(t.Context())
 	check(t, err)

@@ -195,6 +195,11 @@ func (s *Store) turn(ctx context.Context, name string) (end func(), err error) {
 // batch makes changes for a key or an address in one round trip and one transaction, and repeats
 // them after a conflict.
 func (s *Store) batch(ctx context.Context, name string, queue func(*pgx.Batch)) error {
+	return s.change(ctx, name, queue, nil)
+}
+
+// change is batch with more changes that depend on what the first ones have returned, if there are any.
+func (s *Store) change(ctx context.Context, name string, queue, then func(*pgx.Batch)) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	v, err := s.serverOf(ctx, name)
@@ -206,16 +211,30 @@ func (s *Store) batch(ctx context.Context, name string, queue func(*pgx.Batch)) 
 		return err
 	}
 	defer end()
-	return s.batchOn(ctx, v.pool, queue)
+	return s.changeOn(ctx, v.pool, queue, then)
 }
 
 func (s *Store) batchOn(ctx context.Context, pool *pgxpool.Pool, queue func(*pgx.Batch)) error {
+	return s.changeOn(ctx, pool, queue, nil)
+}
+
+func (s *Store) changeOn(ctx context.Context, pool *pgxpool.Pool, queue, then func(*pgx.Batch)) error {
 	return s.retry(ctx, pool, func() error {
-		var b pgx.Batch
-		b.Queue("BEGIN") // else Citus would make each a transaction
-		queue(&b)
-		b.Queue("COMMIT")
-		return pool.SendBatch(ctx, &b).Close()
+		return pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { // which is closed if it is still in a transaction then
+			var first, second pgx.Batch
+			first.Queue("BEGIN") // else Citus would make each a transaction
+			queue(&first)
+			if then == nil {
+				first.Queue("COMMIT")
+				return conn.SendBatch(ctx, &first).Close()
+			}
+			if err := conn.SendBatch(ctx, &first).Close(); err != nil {
+				return err
+			}
+			then(&second)
+			second.Queue("COMMIT")
+			return conn.SendBatch(ctx, &second).Close()
+		})
 	})
 }
 

@@ -135,7 +135,7 @@ func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) (swe
 				gone[keyID], err = pgx.CollectRows(rows, scanKeyed)
 				return err
 			})
-		})
+		}, nil)
 		for keyID, list := range gone {
 			for _, in := range list {
 				if !slices.Contains(more, keyID) {
@@ -152,8 +152,8 @@ func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) (swe
 }
 
 // forKeys makes changes for keys, those on a server in one transaction. If a row stays locked, those of each
-// key are made in one of its own. It returns the keys for which they could not be made.
-func (s *Store) forKeys(ctx context.Context, keys []string, queue func(b *pgx.Batch, keyID string)) (locked []string, err error) {
+// key are made in one of its own. What then queues depends on what the first changes returned. It returns the keys for which they could not be made.
+func (s *Store) forKeys(ctx context.Context, keys []string, queue, then func(b *pgx.Batch, keyID string)) (locked []string, err error) {
 	parts := make(map[*server][]string)
 	for _, keyID := range slices.Sorted(slices.Values(keys)) {
 		v, err := s.serverOf(ctx, keyID)
@@ -164,12 +164,20 @@ func (s *Store) forKeys(ctx context.Context, keys []string, queue func(b *pgx.Ba
 	}
 	for v, part := range parts {
 		change := func(keys []string) error {
-			return s.batchOn(ctx, v.pool, func(b *pgx.Batch) {
-				s.waitBriefly(b)
-				for _, keyID := range keys {
-					queue(b, keyID)
+			each := func(queue func(b *pgx.Batch, keyID string)) func(*pgx.Batch) {
+				if queue == nil {
+					return nil
 				}
-			})
+				return func(b *pgx.Batch) {
+					for _, keyID := range keys {
+						queue(b, keyID)
+					}
+				}
+			}
+			return s.changeOn(ctx, v.pool, func(b *pgx.Batch) {
+				s.waitBriefly(b)
+				each(queue)(b)
+			}, each(then))
 		}
 		failed := change(part)
 		if sqlState(failed) != stateLocked {
@@ -238,11 +246,14 @@ func (s *Store) removeDeleted(ctx context.Context) (more bool, err error) {
 		byKey[l.KeyID] = append(byKey[l.KeyID], l)
 		more = more || left < 0
 	}
+	bodies := make(map[string]*[]sharedBody)
 	_, err = s.forKeys(ctx, slices.Collect(maps.Keys(byKey)), func(b *pgx.Batch, keyID string) {
+		bodies[keyID] = new([]sharedBody)
 		var whole []string
 		bySlot := make(map[slot][]string)
 		for _, l := range byKey[keyID] {
 			if rest := l.Last - removeMessages; rest > 0 {
+				queueBodies(b, l.Slot, bodies[keyID], "inbox_id = $2 AND seq > $3", keyID, l.InboxID, rest)
 				b.Queue("DELETE FROM "+l.Slot.table()+" WHERE key_id = $1 AND inbox_id = $2 AND seq > $3", keyID, l.InboxID, rest)
 				b.Queue("UPDATE deleted SET last = $3 WHERE key_id = $1 AND inbox_id = $2", keyID, l.InboxID, rest)
 				continue
@@ -251,11 +262,12 @@ func (s *Store) removeDeleted(ctx context.Context) (more bool, err error) {
 			bySlot[l.Slot] = append(bySlot[l.Slot], l.InboxID)
 		}
 		for n, ids := range bySlot {
+			queueBodies(b, n, bodies[keyID], "inbox_id = ANY($2)", keyID, ids)
 			b.Queue("DELETE FROM "+n.table()+" WHERE key_id = $1 AND inbox_id = ANY($2)", keyID, ids)
 		}
 		if whole != nil {
 			b.Queue("DELETE FROM deleted WHERE key_id = $1 AND inbox_id = ANY($2)", keyID, whole)
 		}
-	})
+	}, func(b *pgx.Batch, keyID string) { queueRelease(b, keyID, *bodies[keyID]) })
 	return more, err
 }

@@ -150,13 +150,14 @@ func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
 	}
 	rows := make(messageRows)
 	for _, d := range t.deliveries {
+		shared := t.share(d, rows)
 		for _, m := range t.messages[d] {
 			in := t.inboxes[inboxFor(m)]
 			left[inboxFor(m)]--
 			seq := in.Last - left[inboxFor(m)]
 			m.ID, m.ReceivedAt = service.NewMessageID(seq), in.LastReceived
 			sum := service.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: d.size}
-			rows.add(in, int64(seq), service.Message{Summary: sum, To: m.To}, d.packed, m.Delivery)
+			rows.add(in, int64(seq), service.Message{Summary: sum, To: m.To, Raw: d.packed}, shared[m.KeyID], m.Delivery)
 		}
 	}
 	var b pgx.Batch
@@ -185,13 +186,20 @@ type messageRows map[slot][][]any
 
 var messageColumns = []string{
 	"key_id", "inbox_id", "slot", "seq", "id", "sender", "sender_name", "subject", "received_at", "size", "recipient", "raw", "delivery",
+	"body_id", "body_slot", "shared",
 }
 
-func (r messageRows) add(in service.Inbox, seq int64, m service.Message, packed, delivery []byte) {
+// add adds a message whose Raw is packed, or shared.
+func (r messageRows) add(in service.Inbox, seq int64, m service.Message, body sharedBody, delivery []byte) {
 	n := slotOf(in)
-	r[n] = append(r[n], []any{
-		in.KeyID, in.ID, int32(n), seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To), packed, delivery,
-	})
+	row := []any{
+		in.KeyID, in.ID, int32(n), seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To), m.Raw, delivery, nil, nil, nil,
+	}
+	if body.ID != "" {
+		row[slices.Index(messageColumns, "raw")] = nil
+		row[slices.Index(messageColumns, "body_id")], row[slices.Index(messageColumns, "body_slot")] = body.ID, int32(body.Slot)
+	}
+	r[n] = append(r[n], row)
 }
 
 // copyFrom is from how many messages COPY costs less than an INSERT for each.
@@ -206,7 +214,7 @@ func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) e
 			}
 			continue
 		}
-		insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)", n.table(), strings.Join(messageColumns, ", "))
+		insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)", n.table(), strings.Join(messageColumns, ", "))
 		for _, row := range rows {
 			b.Queue(insert, row...)
 		}
