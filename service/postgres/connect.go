@@ -187,7 +187,31 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	if params["application_name"] == "" {
 		params["application_name"] = "mayfly"
 	}
+	config.AfterConnect = checkSettings
 	return config, nil
+}
+
+// errPooler is what the store cannot work with: its sessions rely on their settings, locks and notifications.
+var errPooler = errors.New("a pooler such as PgBouncer is in between: name PostgreSQL itself, since Mayfly has a pool of its own")
+
+// reliedOn are settings that differ from a server's own.
+var reliedOn = []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "plan_cache_mode", "enable_seqscan", "synchronous_commit", "default_transaction_isolation"}
+
+// checkSettings reads back what a connection was to begin with. A pooler may drop it without a word, and with
+// synchronous_commit what a reply promises.
+func checkSettings(ctx context.Context, conn *pgx.Conn) error {
+	wanted := conn.Config().RuntimeParams
+	// In one message: a pooler may send the next one to another server.
+	results, err := conn.PgConn().Exec(ctx, "SELECT name, setting FROM pg_settings WHERE name IN ('"+strings.Join(reliedOn, "', '")+"')").ReadAll()
+	for _, result := range results {
+		for _, row := range result.Rows {
+			name, setting := string(row[0]), string(row[1])
+			if setting != wanted[name] {
+				return fmt.Errorf("%s is %s, not %s as asked for: %w", name, setting, wanted[name], errPooler)
+			}
+		}
+	}
+	return err
 }
 
 // server is a server of the database, with what is done there: lookups and deliveries for the keys

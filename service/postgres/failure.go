@@ -39,6 +39,7 @@ const (
 	stateNoTable       = "42P01"
 	stateTableExists   = "42P07"
 	stateInternal      = "XX000"
+	stateProtocol      = "08P01"
 )
 
 func sqlState(err error) string {
@@ -59,6 +60,8 @@ func explain(err error) error {
 	switch sqlState(err) {
 	case statePrivilege:
 		return fmt.Errorf("%w: make this user the owner of the database", err)
+	case stateProtocol: // PgBouncer says so of a startup parameter
+		return fmt.Errorf("%w: %w", err, errPooler)
 	case stateNoSchema:
 		return fmt.Errorf("%w: its search_path names no schema that exists", err)
 	}
@@ -87,7 +90,7 @@ func explain(err error) error {
 // or has no resources now: not because of what it answered about the user or the database.
 func away(err error) bool {
 	if state := sqlState(err); state != "" {
-		return state[:2] == "08" || state[:2] == "53" || strings.HasPrefix(state, "57P")
+		return state != stateProtocol && (state[:2] == "08" || state[:2] == "53" || strings.HasPrefix(state, "57P"))
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return false

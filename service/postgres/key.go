@@ -57,7 +57,12 @@ var downServer = regexp.MustCompile(`connection (?:to the remote node|marked as 
 
 // changeKey runs a transaction that makes or changes a key. On a cluster its error says which server is down.
 func (s *Store) changeKey(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
-	err := s.transact(ctx, s.pool, do)
+	end, err := s.turn(ctx, "keys") // so that callers wait here, and not in the database, where a lock's time is short
+	if err != nil {
+		return err
+	}
+	defer end()
+	err = s.transact(ctx, s.pool, do)
 	if cause, ok := errors.AsType[*pgconn.PgError](err); ok && s.citus {
 		if down := downServer.FindStringSubmatch(cause.Message); down != nil {
 			return &service.Error{Code: service.Unavailable, RetryAfter: retryAfter,

@@ -3,7 +3,11 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -119,5 +124,50 @@ func TestDatabasesThatCannotBeUsed(t *testing.T) {
 		if said := err.Error(); !strings.Contains(said, test.want) || strings.Contains(said, "secret") || strings.ContainsAny(said, "\n") {
 			t.Errorf("%s: %s, want %s", what, said, test.want)
 		}
+	}
+}
+
+// A pooler between a process and its database is named at the start, whether it refuses settings or drops them.
+func TestPoolerIsNamed(t *testing.T) {
+	t.Parallel()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		t.Skip("needs PgBouncer: install it, on Debian with apt-get install pgbouncer")
+	}
+	u, err := url.Parse(pgtest.Database(t))
+	check(t, err)
+	for _, ignored := range []string{"", "statement_timeout,idle_in_transaction_session_timeout,lock_timeout,idle_session_timeout,default_transaction_isolation," +
+		"synchronous_commit,plan_cache_mode,enable_seqscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,jit"} {
+		folder := pgtest.NewFolder(t, ":")
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		check(t, err)
+		_, port, _ := net.SplitHostPort(free.Addr().String())
+		check(t, free.Close())
+		settings := fmt.Sprintf("[databases]\n* = host=%s port=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\nignore_startup_parameters = %s\n",
+			u.Hostname(), u.Port(), port, ignored)
+		if ignored == "" {
+			settings = strings.ReplaceAll(settings, "ignore_startup_parameters = \n", "")
+		}
+		settings = strings.Replace(settings, "* = ", strings.TrimPrefix(u.Path, "/")+" = user=postgres dbname="+strings.TrimPrefix(u.Path, "/")+" ", 1)
+		check(t, os.WriteFile(filepath.Join(folder.Path, "ini"), []byte(settings), 0o644))
+		running := folder.Command(t.Context(), program, "ini")
+		check(t, running.Start())
+		through := *u
+		through.Host = "127.0.0.1:" + port
+		var said string
+		await(t, "the pooler listens", func() bool {
+			s, err := Open(t.Context(), through.String(), Options{})
+			if err == nil {
+				t.Errorf("it opens with %q: %v", ignored, s.Close())
+				return true
+			}
+			said = err.Error()
+			return !strings.Contains(said, "connection refused") || service.ErrorCode(err) != service.Unavailable
+		})
+		if !strings.Contains(said, "PgBouncer") || strings.Contains(said, "\n") {
+			t.Errorf("with %q it says %s", ignored, said)
+		}
+		check(t, running.Process.Kill())
+		_ = running.Wait() // it was killed
 	}
 }
