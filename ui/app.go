@@ -130,6 +130,7 @@ func (a *app) whenDue() tea.Cmd {
 
 // close ends every session, saves the settings and removes the copies.
 func (a *app) close() error {
+	a.arrivals.leave()
 	a.connection.Close()
 	a.reader.Close() // ends the browser that paints
 	a.reading.painter.Wait()

@@ -87,13 +87,44 @@ func (r *arrivals) apply(events []watch.Event) tea.Cmd {
 		a.messages.Stay()
 	}
 	a.updateLists()
-	if !r.touched && a.store.Unread() > 0 { // nobody has chosen an inbox yet
-		a.goTo(a.newestUnread())
+	if !r.touched { // nobody has chosen an inbox yet
+		r.begin()
 	}
 	if len(mail) > 0 {
 		cmds = append(cmds, r.arrived(mail))
 	}
 	return tea.Batch(cmds...)
+}
+
+// begin goes to the newest unread message, or, if none has come since, to where the last run ended.
+func (r *arrivals) begin() {
+	before, known := r.settings.kept.Places[r.connection.Name()]
+	m := r.newestUnread()
+	switch {
+	case m != nil && (!known || m.Received.After(before.Newest)):
+		r.goTo(m)
+	case r.store.Messages[before.Message] != nil:
+		r.goTo(r.store.Messages[before.Message])
+	case r.store.Inboxes[before.Inbox] != nil && before.Message == "":
+		r.selectInbox(before.Inbox)
+	case m != nil && !known:
+		r.goTo(m)
+	}
+}
+
+// leave notes where the application is left.
+func (r *arrivals) leave() {
+	if r.session() == nil || r.inboxes.Inbox() == nil {
+		return
+	}
+	p := place{Inbox: r.inboxes.Inbox().ID}
+	if m := r.message(); m != nil {
+		p.Message = m.Key
+	}
+	if keys := r.store.Keys(store.All); len(keys) > 0 {
+		p.Newest = r.store.Messages[keys[0]].Received
+	}
+	r.settings.leave(r.connection.Name(), p)
 }
 
 func (r *arrivals) arrived(mail []*store.Message) tea.Cmd {

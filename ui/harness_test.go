@@ -120,7 +120,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	cfg.Browser.Command = cmp.Or(cfg.Browser.Command, "no-browser-in-tests")
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
-	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles, SaveProfile: saving}, Config: cfg}, h.machine(dir))
+	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles, SaveProfile: saving}, Config: cfg, ThemePath: filepath.Join(dir, "chosen.toml")}, h.machine(dir))
 	h.send(tea.WindowSizeMsg{Width: max(set.width, 1), Height: max(set.height, 1)})
 	h.send(tea.ColorProfileMsg{Profile: cmp.Or(set.profile, colorprofile.TrueColor)})
 	h.send(tea.BackgroundColorMsg{Color: cmp.Or[color.Color](set.background, color.Black)})

@@ -371,7 +371,7 @@ func TestTwoApplicationsAgreeOnWhatIsUnread(t *testing.T) {
 			agree("as mail arrives", n+1, 10*time.Second)
 		}
 		one.press("j")
-		agree("looked at two in one", 1, time.Second)
+		agree("looked at two in one", 1, 2*time.Second)
 		two.press("u")
 		agree("marked one unread in the other", 2, time.Second)
 		one.press("u")
@@ -388,4 +388,75 @@ func TestTwoApplicationsAgreeOnWhatIsUnread(t *testing.T) {
 		}
 		one.leave()
 	})
+}
+
+// Starting, quitting and a held key are no looking.
+func TestWhatIsNotLookedAt(t *testing.T) {
+	many := func(h *harness) {
+		ada(h)
+		for n := range 12 {
+			h.mail(adas, plain(fmt.Sprint("Sender", n)))
+		}
+	}
+	play(t, with(many), func(h *harness) {
+		unread := func(when string, want int) {
+			t.Helper()
+			if got := h.app.store.Unread(); got != want {
+				t.Errorf("%s: %d are unread, want %d", when, got, want)
+			}
+		}
+		h.wait(5 * time.Second)
+		unread("after the start", 12)
+		h.press("j")
+		unread("shown for five seconds, then a key", 11)
+		h.wait(500 * time.Millisecond) // until the key repeats
+		for range 5 {
+			h.send(tea.KeyPressMsg{Code: 'j', Text: "j"}) // as terminals without event types send it
+			h.wait(40 * time.Millisecond)
+		}
+		unread("a held key", 11)
+		h.wait(time.Second)
+		unread("where it stops", 10)
+		h.press("j")
+		h.wait(200 * time.Millisecond)
+		h.press("c")
+		unread("acted upon", 9)
+		h.press("j")
+		h.wait(200 * time.Millisecond)
+		h.press("q")
+		unread("quitting", 9)
+	})
+}
+
+// The next start is where the last one ended, unless newer mail came.
+func TestTheApplicationOpensWhereItWasLeft(t *testing.T) {
+	for name, newer := range map[string]bool{"nothing new": false, "newer mail": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness(t, with(func(h *harness) {
+					two(h)
+					for n := range 3 {
+						h.mail(adas, plain(fmt.Sprint("Sender", n)))
+						time.Sleep(time.Second)
+					}
+				}), dir)
+				h.wait(2 * time.Second)
+				h.press("j")
+				h.wait(2 * time.Second)
+				h.selected("Sender1")
+				again := h.restarted(dir, func() {
+					if newer {
+						h.mail("bob@"+apitest.Domain, plain("Late"))
+					}
+				})
+				defer again.leave()
+				again.wait(2 * time.Second)
+				again.selected(map[bool]string{false: "Sender1", true: "Late"}[newer])
+				if unread := again.app.store.Unread(); unread != map[bool]int{false: 1, true: 2}[newer] {
+					t.Errorf("%d are unread", unread)
+				}
+			})
+		})
+	}
 }

@@ -22,8 +22,10 @@ type reading struct {
 	onRead func(key string, err error) // told of each message that was read, or why it could not be
 
 	painter *browser.Painter
-	restsOn string // the message that is fetched once the cursor rests on it
-	looked  string // the message that the user looked at last
+	restsOn string    // the message that is fetched once the cursor rests on it
+	moved   int       // counts the moves of the cursor
+	shown   time.Time // when the message on the screen was shown
+	looked  string    // the message that the user looked at last
 }
 
 func (r *reading) actions() []*action {
@@ -97,6 +99,7 @@ func (r *reading) showMessage(key string, find []string) tea.Cmd {
 // present shows a message in the reader: at once if it is cached, otherwise once it is fetched. One that the
 // cursor may only pass is not fetched yet.
 func (r *reading) present(m *store.Message) tea.Cmd {
+	r.shown = r.now
 	r.reader.Open(m, r.store.Inboxes[m.InboxID].Email, r.now)
 	if opened := r.store.Opened.Get(m.Key); opened != nil {
 		r.reader.Show(opened)
@@ -130,11 +133,16 @@ func (r *reading) source(m *store.Message) session.Source {
 	return session.Source{InboxID: m.InboxID, ID: m.ID, Opened: r.opened(m)}
 }
 
-// restDelay is how long the cursor stays on a message before it is fetched: a held key passes over it.
-const restDelay = 120 * time.Millisecond
+const (
+	restDelay = 120 * time.Millisecond // how long the cursor stays on a message before it is fetched: a held key passes over it
+	lookDelay = 700 * time.Millisecond // and before it counts as looked at: longer than until a held key repeats
+)
 
-// rested says that the cursor may have come to rest on a message.
-type rested struct{ key string }
+// rested says that the cursor may have come to rest on a message, or have stayed on it.
+type rested struct {
+	move   int
+	stayed bool
+}
 
 // rest waits until the cursor rests on the selected message, unless it is shown already.
 func (r *reading) rest() tea.Cmd {
@@ -143,16 +151,22 @@ func (r *reading) rest() tea.Cmd {
 		return nil
 	}
 	r.restsOn = key
-	return tea.Tick(restDelay, func(time.Time) tea.Msg { return rested{key} })
+	r.moved++
+	move := r.moved
+	return tea.Batch(tea.Tick(restDelay, func(time.Time) tea.Msg { return rested{move, false} }), tea.Tick(lookDelay, func(time.Time) tea.Msg { return rested{move, true} }))
 }
 
-// onRest settles on the message on which the cursor rests. One that its inbox shows by itself stays unread.
+// onRest fetches the message on which the cursor rests, and marks it read once it has stayed there. A message shown only
+// because its inbox was selected stays unread.
 func (r *reading) onRest(m rested) tea.Cmd {
-	if r.restsOn != m.key {
+	switch {
+	case m.move != r.moved:
 		return nil
-	}
-	if r.focus != theme.Inboxes {
-		r.markRead()
+	case m.stayed:
+		if r.focus != theme.Inboxes && !r.busy() {
+			r.look(false)
+		}
+		return nil
 	}
 	return r.settle()
 }
@@ -193,9 +207,10 @@ func (r *reading) markRead() {
 	}
 }
 
-// look marks the message read that is on the screen while the user presses a key or a button, or turns the wheel.
-func (r *reading) look() {
-	if r.restsOn == "" && !r.layout.Panes[theme.Reader].Empty() {
+// look marks the message on the screen as read: at once if the user acts on it, and if they go on once they have had the
+// time to look at it.
+func (r *reading) look(acts bool) {
+	if r.restsOn == "" && !r.layout.Panes[theme.Reader].Empty() && (acts || r.now.Sub(r.shown) >= lookDelay) {
 		r.markRead()
 	}
 }

@@ -78,17 +78,20 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	case a.busy():
 		return a.toTyped(k)
 	}
-	a.look()
-	if c := a.table.lookup(name, a.focus); c != nil && (!k.IsRepeat || c.Held) {
+	c := a.table.lookup(name, a.focus)
+	if c == nil || c.ID != "quit" && c.ID != "suspend" {
+		a.look(!k.IsRepeat && (c == nil || !c.Held))
+	}
+	if c != nil && (!k.IsRepeat || c.Held) {
 		return a.perform(c)
 	}
 	return nil
 }
 
-// look notes that the user presses a key or a button, or turns the wheel.
-func (a *app) look() {
+// look notes that the user presses a key or a button, or turns the wheel; acts unless that only moves on.
+func (a *app) look(acts bool) {
 	a.arrivals.touched = true
-	a.reading.look()
+	a.reading.look(acts)
 }
 
 func (a *app) perform(c *action) tea.Cmd {
@@ -115,7 +118,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	case clicked && click.Y == a.layout.Footer.Y:
 		if c := a.footer.actionAt(a.theme, a.table, a.focus, a.width, a.now, click.X); c != nil && !a.pane().Typing() {
-			a.look()
+			a.look(c.ID != "quit")
 			return a.perform(c)
 		}
 		return nil
@@ -127,12 +130,12 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	case tea.MouseReleaseMsg:
 		a.dividers.Release()
 	case tea.MouseWheelMsg:
-		a.look()
+		a.look(true)
 		if p, ok := a.layout.At(m.X, m.Y); ok {
 			a.panes()[p].Scroll(theme.WheelRows(m))
 		}
 	case tea.MouseClickMsg:
-		a.look()
+		a.look(true)
 		return a.click(m)
 	}
 	return nil

@@ -60,22 +60,22 @@ func TestRowsOfOneLineBeginWithTheCode(t *testing.T) {
  ● ↗ Confirm…  Acme  Confi… qu…q7 │
  ● Bank  Welcome quiet-otter-4kq7 │`},
 		{40, one, `
-▌  482913  Acme  Your code for a… 5 min
+▌● 482913  Acme  Your code for a… 5 min
  ● 731002  The Accounts…  Sign in 6 min
  ● ↗ Confirm e…  Acme  Confirm y… 7 min
  ● Bank  Welcome                  8 min`},
 		{40, all, `
-▌  482913  Acme  Your co… quiet-…r-4kq7
+▌● 482913  Acme  Your co… quiet-…r-4kq7
  ● 731002  The Ac…  Sign… quiet-…r-4kq7
  ● ↗ Confirm e…  Acme  Confi… quie…4kq7
  ● Bank  Welcome       quiet-otter-4kq7`},
 		{79, all, `
-▌  482913  Acme  Your code for a new device           quiet-otter-4kq7 · 5 min
+▌● 482913  Acme  Your code for a new device           quiet-otter-4kq7 · 5 min
  ● 731002  The Accounts Team of Acme Incorp…  Sign in quiet-otter-4kq7 · 6 min
  ● ↗ Confirm e-mail  Acme  Confirm your e-mail addre… quiet-otter-4kq7 · 7 min
  ● Bank  Welcome                                      quiet-otter-4kq7 · 8 min`},
 		{20, all, `
-▌  482913  Acme  Y…
+▌● 482913  Acme  Y…
  ● 731002  The…  S…
  ● ↗ Co…  Acme  Co…
  ● Bank  Welcome`},

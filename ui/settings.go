@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -19,37 +20,61 @@ import (
 // settings are those of config.toml, with what the user has changed since.
 type settings struct {
 	config.UI
-	path       string // of the file that keeps the theme; empty for none
-	configured string // the theme of config.toml
-	chosen     bool   // another theme was chosen on the screen
+	path string // of the file that keeps them; empty for none
+	kept kept
 }
 
-// choice is a theme chosen on the screen. It holds until config.toml names another than it did then.
-type choice struct {
-	Theme      string `toml:"theme"`
-	Configured string `toml:"configured"`
+// kept is what the next run takes over.
+type kept struct {
+	// Theme was chosen on the screen. It holds until config.toml names another than it did then.
+	Theme      string           `toml:"theme,omitempty"`
+	Configured string           `toml:"configured,omitempty"`
+	ByMail     bool             `toml:"by_mail,omitempty"` // inboxes in the order of their newest mail
+	Places     map[string]place `toml:"places,omitempty"`  // by the name of the service
 }
 
-// newSettings returns the settings of config.toml, with the theme that is kept in the file at path.
+// place is where a run ended.
+type place struct {
+	Inbox   string    `toml:"inbox"`
+	Message string    `toml:"message,omitempty"` // key of the selected one
+	Newest  time.Time `toml:"newest,omitempty"`  // when the newest message was received, by the service's clock
+}
+
+// newSettings returns the settings of config.toml, with what is kept in the file at path.
 func newSettings(ui config.UI, path string) *settings {
-	s := &settings{UI: ui, path: path, configured: ui.Theme}
-	var kept choice
+	s := &settings{UI: ui, path: path}
 	data, _, err := files.Read(path, 1<<16) // without one, or when it was damaged, config.toml decides
-	if err == nil && toml.Unmarshal(data, &kept) == nil && kept.Configured == ui.Theme && slices.Contains(theme.Names(), kept.Theme) {
-		s.Theme = kept.Theme
+	if err != nil || toml.Unmarshal(data, &s.kept) != nil {
+		s.kept = kept{}
+	}
+	if s.kept.Configured == ui.Theme && slices.Contains(theme.Names(), s.kept.Theme) {
+		s.Theme = s.kept.Theme
+	} else {
+		s.kept.Theme, s.kept.Configured = "", ui.Theme
 	}
 	return s
 }
 
 // nextTheme switches from one theme to the next.
-func (s *settings) nextTheme(from string) { s.Theme, s.chosen = theme.After(from), true }
+func (s *settings) nextTheme(from string) {
+	s.Theme = theme.After(from)
+	s.kept.Theme = s.Theme
+}
 
-// save keeps the theme for the next run if it was chosen on the screen.
+// leave notes where a run ends on a service.
+func (s *settings) leave(service string, p place) {
+	if s.kept.Places == nil {
+		s.kept.Places = map[string]place{}
+	}
+	s.kept.Places[service] = p
+}
+
+// save writes what the next run takes over.
 func (s *settings) save() error {
-	if s.path == "" || !s.chosen {
+	if s.path == "" {
 		return nil
 	}
-	data, err := toml.Marshal(choice{s.Theme, s.configured})
+	data, err := toml.Marshal(s.kept)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(s.path), 0o700)
 	}
@@ -57,7 +82,7 @@ func (s *settings) save() error {
 		err = files.Write(s.path, data)
 	}
 	if err != nil {
-		return fmt.Errorf("keeping the theme: %w", err)
+		return fmt.Errorf("keeping what was chosen on the screen: %w", err)
 	}
 	return nil
 }

@@ -141,18 +141,29 @@ func (p *Pane) head() []string {
 	if p.Rect.H < roomyHead {
 		return p.shortHead(w)
 	}
+	label := p.labelWidth()
 	field := func(name, value string) string {
-		return th.Dim.On(theme.Fit(name, 6)) + theme.Cut(value, max(1, w-6))
+		return th.Dim.On(theme.Fit(name, label)) + theme.Cut(value, max(1, w-label))
 	}
-	head := append(p.subject(w, maxSubject),
-		field("From", p.from(w-6)), field("To", theme.CutMiddle(p.email, w-6)),
-		field("At", m.Received.Local().Format("2 Jan 2006 15:04:05")),
-	)
+	head := p.subject(w, maxSubject)
+	if !slices.ContainsFunc(p.summary.envelope, func(f headerField) bool { return f.name == "From" }) {
+		head = append(head, field("From", p.from(w-label)))
+	}
+	for _, f := range p.summary.envelope {
+		name := f.name
+		for _, row := range p.folded(f.value, w-label) {
+			head, name = append(head, field(name, row)), ""
+		}
+	}
+	if r := p.summary.receivedAs; r != "" {
+		head = append(head, field("", th.Warn.On(theme.FirstFit([]string{"received as " + r, r}, w-label))))
+	}
+	head = append(head, field("At", m.Received.Local().Format("2 Jan 2006 15:04:05")))
 	if m.Delay > 0 {
 		head = append(head, field("", th.Good.On(theme.Elapsed(m.Delay)+" after you copied the address")))
 	}
 	if p.Opened != nil {
-		head = append(append(head, p.attachments(w)...), p.notices(w)...)
+		head = append(append(head, p.attachments(w, label)...), p.notices(w)...)
 	}
 	if p.Ended {
 		head = append(head, th.Warn.On(theme.Cut("The inbox is gone. This message stays visible until you leave it.", w)))
@@ -160,8 +171,30 @@ func (p *Pane) head() []string {
 	return append(head, "")
 }
 
-// maxSubject bounds the rows of a subject.
-const maxSubject = 6
+const (
+	maxSubject = 6 // rows of a subject
+	maxFolded  = 3 // rows of another header field until it is unfolded
+	minLabel   = 6 // cells for the names of header fields
+)
+
+// labelWidth is the width in cells of the names of header fields.
+func (p *Pane) labelWidth() int {
+	w := minLabel
+	for _, f := range p.summary.envelope {
+		w = max(w, len(f.name)+2)
+	}
+	return w
+}
+
+// folded is a header field in rows of w cells, no more than maxFolded unless all is unfolded.
+func (p *Pane) folded(value string, w int) []string {
+	rows := strings.Split(ansi.Wrap(p.theme.StableWidth(value), max(1, w), ""), "\n") // not within an address
+	if !p.unfold && len(rows) > maxFolded {
+		rows = rows[:maxFolded]
+		rows[maxFolded-1] = theme.Cut(rows[maxFolded-1], w-2) + " " + theme.Ellipsis
+	}
+	return rows
+}
 
 // titleSubject is the subject in the title, as much of it as there is room for.
 func (p *Pane) titleSubject() string {
@@ -227,7 +260,7 @@ func (p *Pane) shortHead(w int) []string {
 		head = append(p.subject(w, 1), head...)
 	}
 	if p.Opened != nil {
-		head = append(head, p.attachments(w)...)
+		head = append(head, p.attachments(w, minLabel)...)
 	}
 	return append(head, "")
 }
@@ -256,7 +289,7 @@ func (p *Pane) notices(w int) []string {
 }
 
 // attachments lists the attachments, a row each.
-func (p *Pane) attachments(w int) []string {
+func (p *Pane) attachments(w, labelWidth int) []string {
 	var rows []string
 	for _, i := range p.Opened.Files() {
 		a := p.Opened.Attachments[i]
@@ -266,7 +299,7 @@ func (p *Pane) attachments(w int) []string {
 		if len(rows) > 0 {
 			label = ""
 		}
-		rows = append(rows, p.theme.Dim.On(theme.Fit(label, 6))+theme.Cut(name, max(4, w-8-len(size)))+p.theme.Dim.On("  "+size))
+		rows = append(rows, p.theme.Dim.On(theme.Fit(label, labelWidth))+theme.Cut(name, max(4, w-labelWidth-2-len(size)))+p.theme.Dim.On("  "+size))
 	}
 	return rows
 }

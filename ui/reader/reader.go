@@ -98,7 +98,7 @@ func (p *Pane) Close() {
 
 // Show shows a message that has been fetched.
 func (p *Pane) Show(m *message.Message) {
-	p.Opened, p.summary, p.Err, p.rawSince = m, summarize(m), nil, time.Time{}
+	p.Opened, p.summary, p.Err, p.rawSince = m, summarize(m, p.email), nil, time.Time{}
 }
 
 // summary is what every frame says of a message.
@@ -107,13 +107,56 @@ type summary struct {
 	images, unfetched int      // images, and those in parts that were not fetched
 	checks            int      // findings
 	invitation        bool     // there is one that was not fetched
+	envelope          []headerField
+	receivedAs        string // how the message reached the inbox, if neither To nor Cc names it; "" otherwise
 	// sourceLines is the number of lines of the HTML source, or more.
 	sourceLines int
 }
 
-func summarize(m *message.Message) summary {
+// headerField is a header field that says who wrote to whom, cleaned.
+type headerField struct{ name, value string }
+
+// envelopeOf returns the fields that say who wrote to whom as they were sent, and how the message reached the inbox with
+// an address. The API's object has only the first of To.
+func envelopeOf(m *message.Message, inbox string) (fields []headerField, receivedAs string) {
+	names := false
+	for _, name := range []string{"From", "To", "Cc", "Bcc", "Reply-To"} {
+		value := ""
+		for _, f := range m.Fields {
+			if strings.EqualFold(f.Name, name) && f.Value != "" {
+				value = strings.TrimPrefix(value+", "+f.Value, ", ")
+			}
+		}
+		if name == "To" && len(m.Fields) == 0 {
+			value = m.Recipients()
+		}
+		if value = render.Clean(value); value == "" {
+			continue
+		}
+		fields = append(fields, headerField{name, value})
+		names = names || name != "From" && name != "Reply-To" && slices.ContainsFunc(mail.Addresses(value), func(a mail.Address) bool { return reaches(a.Addr, inbox) })
+	}
+	switch {
+	case names || inbox == "":
+	case len(m.Fields) > 0:
+		receivedAs = inbox + " (Bcc)"
+	case len(fields) > 0:
+		receivedAs = inbox
+	}
+	return fields, receivedAs
+}
+
+// reaches reports whether mail to an address is for an inbox, whose tag a sender may choose.
+func reaches(address, inbox string) bool {
+	local, domain, _ := strings.Cut(address, "@")
+	local, _, _ = strings.Cut(local, "+")
+	return strings.EqualFold(address, inbox) || strings.EqualFold(local+"@"+domain, inbox)
+}
+
+func summarize(m *message.Message, inbox string) summary {
 	opened := m.Mail()
 	f := summary{notices: opened.Notice()}
+	f.envelope, f.receivedAs = envelopeOf(m, inbox)
 	f.images, f.unfetched = opened.CountImages()
 	f.checks = check.Count(opened.Checks())
 	f.invitation = slices.ContainsFunc(m.Attachments, func(a mail.Attachment) bool { return a.Calendar() && a.Content == nil })

@@ -23,6 +23,7 @@ import (
 
 func TestAMessage(t *testing.T) {
 	m := welcome
+	m.To = "ada@b.example"
 	m.Attachments = []api.Attachment{{Filename: "terms.pdf", Size: 120_400}, {ContentType: "text/calendar", Size: 900}}
 	s := open(t, 60, 20, api.Message{})
 	s.draw().Is(" Message")
@@ -420,4 +421,37 @@ func TestHitsStandOut(t *testing.T) {
 		t.Errorf("%q is not in\n%q", cells(want), cells(got))
 	}
 	s.draw().See("One two 日本 TWO two")
+}
+
+func TestWhoAMessageIsFromAndTo(t *testing.T) {
+	const many = "x1@b.example, x2@b.example, x3@b.example, x4@b.example, x5@b.example, x6@b.example, x7@b.example, x8@b.example, x9@b.example, x10@b.example, x11@b.example, x12@b.example"
+	for _, c := range []struct {
+		header string // "" for the API's object alone
+		to     string
+		see    []string
+		not    []string
+	}{
+		{"From: Acme <no-reply@acme.example>\r\nTo: Team <team@b.example>\r\nCc: ada@b.example\r\nReply-To: help@acme.example\r\n", "",
+			[]string{"From      Acme <no-reply@acme.example>", "To        Team <team@b.example>", "Cc        ada@b.example", "Reply-To  help@acme.example"}, []string{"received as"}},
+		{"From: a@acme.example\r\nTo: team@b.example\r\nCc: other@b.example\r\n", "", []string{"To    team@b.example", "received as ada@b.example (Bcc)"}, nil},
+		{"From: a@acme.example\r\n", "", []string{"received as ada@b.example (Bcc)"}, []string{"To  "}},
+		{"From: a@acme.example\r\nTo: Ada+news@B.example\r\n", "", []string{"To    Ada+news@B.example"}, []string{"received as"}},
+		{"From: a@acme.example\r\nTo: " + many + "\r\nCc: ada@b.example\r\n", "", []string{"x1@b.example", "x4@b.example", "…", "Cc    ada@b.example"}, []string{"x12@b.example"}},
+		{"", "team@b.example", []string{"From  Acme <no-reply@acme.example>", "To    team@b.example", "received as ada@b.example"}, []string{"(Bcc)"}},
+		{"", "ada@b.example", []string{"To    ada@b.example"}, []string{"received as"}},
+	} {
+		s := open(t, 58, 24, api.Message{})
+		s.await(api.Message{ID: "1", Subject: "Hello"})
+		m := message.New("a", api.Message{ID: "1", To: c.to, Text: "Hello"})
+		if c.header != "" {
+			m = message.File("1", "eml", c.header+"\r\nHello\r\n")
+		}
+		s.Show(m)
+		s.layout()
+		s.draw().See(c.see...)
+		s.draw().DontSee(c.not...)
+		if s.ToggleUnfold(); strings.Contains(c.header, many) {
+			s.draw().See("x12@b.example")
+		}
+	}
 }

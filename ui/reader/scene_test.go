@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -52,6 +53,7 @@ func open(t testing.TB, w, h int, m api.Message) *scene {
 // read shows a message.
 func (s *scene) read(m api.Message) {
 	s.await(m)
+	m.To = cmp.Or(m.To, "ada@b.example")
 	s.Show(message.New("a", m))
 	s.layout()
 }
