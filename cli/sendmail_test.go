@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -32,6 +33,9 @@ func TestSendmail(t *testing.T) {
 		"Bcc comes first":  {"-t", "Bcc: g6@acme.example\n" + header + "\nx\n", "g6@acme.example", sent + "\r\nx\r\n"},
 		"the second of To": {"-t -i -fbounce@acme.example", header + "To: A <a7@acme.example>, b7@acme.example\n\nx\n", "b7@acme.example", sent + "To: A <a7@acme.example>, b7@acme.example\r\n\r\nx\r\n"},
 		"ends of flags":    {"-t -- e8@acme.example", header + "\nx\n", "e8@acme.example", sent + "\r\nx\r\n"},
+		"many fields":      {"-t", header + strings.Repeat("X-A: b\n", 1100) + "Bcc: a11@acme.example\n\nx\n", "a11@acme.example", sent + strings.Repeat("X-A: b\r\n", 1100) + "\r\nx\r\n"},
+		"sent again":       {"-t", "Resent-To: a12@acme.example\nResent-Bcc: b12@acme.example\nBcc: c12@acme.example\n" + header + "\nx\n", "b12@acme.example", "Resent-To: a12@acme.example\r\n" + sent + "\r\nx\r\n"},
+		"no fields first":  {"-t", " <c@d>\nTo: =?utf-8?q?A=2C_B?= <\"a> b\"@acme.example>, a13@acme.example\n" + header + "\nx\n", "a13@acme.example", " <c@d>\r\nTo: =?utf-8?q?A=2C_B?= <\"a> b\"@acme.example>, a13@acme.example\r\n" + sent + "\r\nx\r\n"},
 		"ignored":          {"-N never -V id -O DeliveryMode=b -R hdrs -v -G -U a9@acme.example", header + "\nx\n", "a9@acme.example", sent + "\r\nx\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,6 +52,16 @@ func TestSendmail(t *testing.T) {
 				t.Errorf("\n got %q\nwant %q", got, c.want)
 			}
 		})
+	}
+	var many strings.Builder
+	for i := range 1050 {
+		fmt.Fprintf(&many, " n%d@acme.example,\n", i)
+	}
+	if r := run(t, environ, header+"To:"+many.String()+" z@acme.example\n\nx\n", "sendmail", "-t"); r.status != 0 || r.stderr != "" {
+		t.Fatalf("%+v", r)
+	}
+	for _, to := range []string{"n0", "n99", "n100", "n1049", "z"} {
+		service.InboxFor(t, to+"@acme.example").Next(t)
 	}
 	for args, part := range map[string]string{
 		"-bs -i": "-bs is not supported", "-bp": "-bp is not supported", "-i -f": "-f needs a value", "-z a@acme.example": "unknown flag -z", "-t": "no recipient", "--bogus": "unknown flag --bogus",

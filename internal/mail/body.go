@@ -99,7 +99,12 @@ func (pt part) ignored() bool {
 }
 
 func (pt part) attachment(content []byte) Attachment {
+	charset := ""
+	if strings.HasPrefix(pt.mediaType, "text/") {
+		charset = pt.typ.params["charset"]
+	}
 	return Attachment{
+		Charset:     charset,
 		ID:          pt.id(),
 		Filename:    pt.filename,
 		ContentType: pt.mediaType,

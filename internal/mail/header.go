@@ -100,9 +100,9 @@ func (l limits) readHeader(lines []Line, data []byte) header {
 	}
 	h := header{lines: lines}
 	rest, budget := data, l.headerBytes
-	known, strays := 0, 0 // fields, of which one is enough as long as there are no strays; lines that are not fields
-	var text []byte       // from the first stray after the last known field
-	fields := 0           // before that
+	known, early, strays := 0, 0, 0 // known fields, counted where strays make it matter; lines before them that are not fields; all of those
+	var text []byte                 // from the first stray after the last known field
+	fields := 0                     // before that
 	closed := false
 	for len(rest) > 0 && !closed {
 		line, after := cutLine(rest)
@@ -111,10 +111,12 @@ func (l limits) readHeader(lines []Line, data []byte) header {
 		switch {
 		case isBlank(line):
 			end, closed = len(rest)-len(after), true
+		case bytes.HasPrefix(line, []byte("--")): // the empty line before the first part is missing
+			end, closed = 0, true
 		case len(h.lines) >= l.fields || budget == 0:
 			h.tooLarge = true
 			end, closed = emptyLine(rest)
-			known += 1 - min(strays, 1)
+			known = max(known, 1-strays)
 		case isField:
 			if (known == 0 || strays > 0) && isKnownField(name) {
 				known++
@@ -128,7 +130,10 @@ func (l limits) readHeader(lines []Line, data []byte) header {
 			budget -= len(field)
 			h.lines = append(h.lines, Line{Name: name, Value: field[min(len(field), bytes.IndexByte(line, ':')+1):], Raw: field})
 		default:
-			if strays++; text == nil {
+			if strays++; known == 0 {
+				early = strays
+			}
+			if text == nil {
 				text, fields = rest, len(h.lines)
 			}
 			h.lines = append(h.lines, Line{Raw: trimBreak(rest[:end])})
@@ -139,11 +144,8 @@ func (l limits) readHeader(lines []Line, data []byte) header {
 	if h.open = !closed && text != nil; h.open {
 		h.lines, h.body = h.lines[:fields], text
 	}
-	read := h.lines[len(lines):]
-	switch {
-	case len(read) > 0 && read[0].Name == nil && known < strays, known == 0 && strays > 0,
-		known == 0 && len(h.body) > 0 && !isMIMEHeader(read): // "Note: buy milk" is text that happens to have a colon
-		return header{body: data}
+	if (known == 0 || known < early) && (strays > 0 || len(h.body) > 0 && !isMIMEHeader(h.lines[len(lines):])) {
+		return header{body: data} // "Note: buy milk" is text that happens to have a colon
 	}
 	h.octets = !utf8.Valid(data[:len(data)-len(h.body)])
 	return h

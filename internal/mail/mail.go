@@ -34,6 +34,7 @@ type Attachment struct {
 	ID          string // stable for the same raw message
 	Filename    string // as the mail has it, decoded
 	ContentType string // media type without parameters, lower case
+	Charset     string // of a text, as declared; may be empty
 	ContentID   string // without angle brackets
 	Inline      bool   // Content-Disposition is inline, or the HTML body refers to it by ContentID
 	Size        int    // decoded bytes
@@ -162,7 +163,7 @@ func (p *parser) report(h header) {
 		case bytes.HasPrefix(l.Raw, []byte("\ufeff")):
 			p.defect("A byte order mark comes before the header")
 		case p.strays <= maxStrays:
-			p.defect(fmt.Sprintf("A line of the header is not a field and is left out: %.60q", decodeRaw(l.Raw, "")))
+			p.defect(fmt.Sprintf("A line of the header is not a field and is left out: %.60q", decodeRaw(l.Raw[:min(len(l.Raw), 200)], "")))
 		default:
 			p.defect("More lines of the header are not fields and are left out")
 			return

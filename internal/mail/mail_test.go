@@ -261,6 +261,44 @@ func TestBrokenMessages(t *testing.T) {
 		{"text that is said to be base64", "Content-Transfer-Encoding: base64\n\nHello\n\nThis is the text.\n", `
 			text/plain "Hello\n\nThis is the text.\n"
 			! A part is declared as base64 but is not`},
+		{"lines that are no fields", "From a@b Sat Nov 28 10:00:00 2026\nSubject: x\n\"a line\"\n  which goes on\nX My Header: v\nContent-Type: text/html\nlast\n\n<b>x</b>", `
+			html "<b>x</b>"
+			! A line of the header is not a field and is left out: "From a@b Sat Nov 28 10:00:00 2026"
+			! A line of the header is not a field and is left out: "\"a line\"\n  which goes on"
+			! A line of the header is not a field and is left out: "X My Header: v"
+			! A line of the header is not a field and is left out: "last"`},
+		{"a continuation comes first", " <a@b>\nContent-Type: text/html\n\n<b>x</b>", `
+			html "<b>x</b>"
+			! A line of the header is not a field and is left out: " <a@b>"`},
+		{"a byte order mark", "\xef\xbb\xbfContent-Type: text/html\n\n<b>x</b>", `
+			html "<b>x</b>"
+			! A byte order mark comes before the header`},
+		{"more lines than fields", "Dear Ann,\nhere is what\nSubject: means\n\nx", `
+			text/plain "Dear Ann,\nhere is what\nSubject: means\n\nx"`},
+		{"lines of a part's header", multi("mixed", "Content-Type: text/html\nbanner\nContent-Transfer-Encoding: base64\n\nPGI+", "\nSubject: text"), `
+			text/plain "Subject: text"
+			html "<b>\n<div style=\"white-space: pre-wrap\">Subject: text</div>"
+			! A line of the header is not a field and is left out: "banner"`},
+		{"no empty line before the parts", "Content-Type: multipart/mixed; boundary=b\n--b\nContent-Type: text/html\n\n<b>x</b>\n--b--\n", `
+			html "<b>x</b>"`},
+		{"a boundary that goes on", "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/alternative; boundary=b--alt\n\n--b--alt\n\nx\n--b--alt--\n--b-- \n", `
+			text/plain "x"`},
+		{"a closing boundary in brackets", "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b-->\ny", `
+			text/plain "x"`},
+		{"a boundary of two lines", "Content-Type: multipart/mixed; boundary=\"=?u?q?a=0Ab?=\"\n\n--a\nb\n", `
+			text/plain "--a\nb\n"
+			! A multipart does not have the boundary that it declares`},
+		{"comments", "Content-Type: multipart/mixed (a; b); (c) boundary=b (d)\n\n--b\nContent-Type: text/html (e); charset=koi8-r (f)\n\n\xc4\xc1\n--b--", `
+			html "да"`},
+		{"encoded types", multi("mixed", "Content-Type: =?utf-8?q?image/gif=3B_name=3D=22=C3=A9;.gif=22?=\n\nG", "Content-Type: image/gif; =?koi8-r?q?name=3D=C4?=\n =?koi8-r?q?=C1?=\n\nG"), `
+			1 image/gif "é;.gif" 1 "G"
+			2 image/gif "да" 1 "G"`},
+		{"two types", "Content-Type: text/plain\nContent-Type: multipart/mixed; boundary=a\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--", `
+			text/plain "x"
+			! A header has several Content-Types: the one that fits the body counts`},
+		{"two types without parts", "Content-Type: multipart/mixed; boundary=a\nContent-Type: text/html\n\n<p>x", `
+			html "<p>x"
+			! A header has several Content-Types: the one that fits the body counts`},
 		{"header after a space", " Subject: x\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"
 			! White space comes before the header`},
@@ -314,6 +352,10 @@ func TestEncodedWords(t *testing.T) {
 		{"=?gb2312?B?xOO6ww==?=", "你好"},
 		{"caf\xc3\xa9", "café"},
 		{"caf\xe9", "caf\uFFFD"},
+		{"caf\xe9 =?utf-8?q?=C3=A9?=\nContent-Type: text/plain; charset=latin1", "café é"},
+		{"\xc4\xc1\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain; Charset=\"koi8-r\"\n\nx", "да"},
+		{"да\nContent-Type: text/plain; charset=gb2312", "да"},
+		{"one\r\n\t\ttwo\r\n three", "one two three"},
 	}
 	for _, test := range tests {
 		if got := parse("Subject: " + test.value + "\r\n\r\n").Subject; got != test.want {
@@ -345,6 +387,10 @@ func TestAddresses(t *testing.T) {
 		{"A <mailto:a@b>", []Address{{"A", "a@b"}}},
 		{"'A' <a@b>", []Address{{"A", "a@b"}}},
 		{"Nobody", []Address{{"Nobody", ""}}},
+		{`A <"a> b"@c>, "x (y) z"@d`, []Address{{"A", `"a> b"@c`}, {"", `"x (y) z"@d`}}},
+		{"=?utf-8?q?A,_B?= <a@b>", []Address{{"A, B", "a@b"}}},
+		{"a@b (A", []Address{{"A", "a@b"}}},
+		{`A"B <a@b>, "C" <c@d>`, []Address{{"AB", "a@b"}, {"C", "c@d"}}},
 		{`"a b"@c`, []Address{{"", `"a b"@c`}}},
 		{"\"unclosed <a@b>", []Address{{"unclosed", "a@b"}}},
 		{"J\xc3\xbcrgen <j\xc3\xbc@b\xc3\xbc>", []Address{{"Jürgen", "jü@bü"}}},
@@ -391,6 +437,9 @@ func TestParameters(t *testing.T) {
 		{"attachment; filename=\"\xc3\xbc.txt\"", "ü.txt"},
 		{"attachment; filename=\"\xfc.txt\"", "\uFFFD.txt"},
 		{`attachment; ; =x; filename=a.txt; filename=b.txt`, "a.txt"},
+		{`attachment; filename=a (1).txt (a; b)`, "a (1).txt"},
+		{`attachment; filename=5" a.txt; x="y"`, `5" a.txt`},
+		{`attachment; filename; filename="a.txt" (b)`, "a.txt"},
 		{`attachment; name=a.txt`, "a.txt"},
 		{`attachment; filename="../../etc/passwd"`, "../../etc/passwd"},
 	}
@@ -589,6 +638,9 @@ func TestSummarize(t *testing.T) {
 		"received: x\nFROM: =?utf-8?q?=C3=BC?= <a@b.test>\nsubject: one\n two =?utf-8?B?w7w=?=\n\nFrom: not@this.test",
 		"Subject: caf\xe9\nFrom: a@b.test, c@d.test\n",
 		" \n Subject: x\nFrom: a@b.test\n\nbody",
+		"From x\nFrom: a@b.test\nstray\nSubject: x\n\n", "\xef\xbb\xbfSubject: x\n\n", "Note: x\n\nSubject: y", "Dear Ann,\nSubject: x\n\n", "one\ntwo\nSubject: x\n\n",
+		"Subject: \xc4\xc1\nFrom: \xc4\xc1 <a@b.test>\nContent-Type: text/plain; charset=koi8-r\n\n", "From: a@b.test\n" + strings.Repeat("X-Y: z\n", 2000) + "Subject: late\n\n",
+		"From: a@b.test\n" + strings.Repeat("X-Y: z\n", 900) + "Subject: " + strings.Repeat("x", 200_000) + "\n\n",
 		"", "no header", "\r\n\r\nbody", "Subject", "From:", "Subject: x",
 	} {
 		m, s := parse(raw), Summarize([]byte(raw))
@@ -643,7 +695,9 @@ func FuzzParse(f *testing.F) {
 		if m.Text == "" && m.HTML == "" && len(m.Attachments) == 0 && len(m.Fields) == 0 && len(bytes.TrimSpace(raw)) > 0 {
 			t.Errorf("nothing is left of %q", raw)
 		}
-		Summarize(raw)
+		if s, m := Summarize(raw), Parse(raw); s.From != m.From || s.Subject != m.Subject {
+			t.Errorf("summary %+v, message %q, %q", s, m.From, m.Subject)
+		}
 	})
 }
 

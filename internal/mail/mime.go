@@ -250,9 +250,9 @@ func nextDelimiter(body, delimiter []byte, at int) (start, after int, closing bo
 			continue
 		}
 		line, rest := cutLine(body[at:])
-		tail := string(bytes.TrimRight(line, " \t"))
-		if tail == "" || tail == "--" {
-			return start, len(body) - len(rest), tail != ""
+		tail, closing := strings.CutPrefix(strings.TrimRight(string(line), " \t"), "--")
+		if tail == "" || closing && strings.IndexByte("<>", tail[0]) >= 0 { // which are not in boundaries
+			return start, len(body) - len(rest), closing
 		}
 	}
 }

@@ -225,7 +225,7 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 	}
 	w.Header().Set("Content-Disposition", disposition(a.Filename))
 	w.Header().Set("Content-Security-Policy", "sandbox")
-	w.send(http.StatusOK, downloadType(a.ContentType), a.Content)
+	w.send(http.StatusOK, downloadType(a.ContentType, a.Charset), a.Content)
 	return nil
 }
 
@@ -315,11 +315,15 @@ func disposition(name string) string {
 	return mime.FormatMediaType("attachment", map[string]string{"filename": name})
 }
 
-// downloadType returns the media type with which an attachment is sent: the one in the mail if it
+// downloadType returns the media type with which an attachment is sent: the one in the mail, with its charset, if it
 // is valid, else that of arbitrary bytes.
-func downloadType(contentType string) string {
+func downloadType(contentType, charset string) string {
+	var params map[string]string
+	if charset != "" {
+		params = map[string]string{"charset": charset}
+	}
 	name, _, err := mime.ParseMediaType(contentType)
-	if name = mime.FormatMediaType(name, nil); err != nil || !strings.Contains(name, "/") {
+	if name = mime.FormatMediaType(name, params); err != nil || !strings.Contains(name, "/") {
 		return "application/octet-stream"
 	}
 	return name

@@ -125,9 +125,12 @@ func TestDisposition(t *testing.T) {
 		"text/html": "text/html", "Text/HTML; charset=x": "text/html", "": "application/octet-stream",
 		"text": "application/octet-stream", "a/ü": "application/octet-stream", "text/a b": "application/octet-stream",
 	} {
-		if got := downloadType(contentType); got != want {
+		if got := downloadType(contentType, ""); got != want {
 			t.Errorf("downloadType(%q) = %s, want %s", contentType, got, want)
 		}
+	}
+	if got := downloadType("text/csv", "koi8-r"); got != "text/csv; charset=koi8-r" {
+		t.Errorf("with a charset: %s", got)
 	}
 }
 

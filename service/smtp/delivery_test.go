@@ -44,7 +44,7 @@ func TestADeliverySaysWhatTheClientSaid(t *testing.T) {
 		DATA → 354
 		.
 		→ 250
-		MAIL FROM:<z@y.test> → 250
+		MAIL FROM:<"a> b"@y.test>  size=9 → 250
 		RCPT TO:<a@box.test> → 250
 		DATA → 354
 		.
@@ -67,7 +67,7 @@ func TestADeliverySaysWhatTheClientSaid(t *testing.T) {
  452 4.5.3 Too many recipients`; got != want {
 		t.Errorf("refused:\n%s", got)
 	}
-	if third.Messages[""] != 3 || third.Messages["key_d"] != 1 || third.Parameters != "" || third.Refused != nil {
+	if third.Messages[""] != 3 || third.Messages["key_d"] != 1 || third.Parameters != "size=9" || third.Refused != nil {
 		t.Errorf("%+v", third)
 	}
 }

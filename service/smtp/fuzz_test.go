@@ -95,7 +95,7 @@ func FuzzParsePath(f *testing.F) {
 				t.Errorf("%q reads as %q, %v", address, again, err)
 			}
 			for _, p := range params {
-				if p.keyword != strings.ToUpper(p.keyword) || p.keyword == "" {
+				if p.keyword != strings.ToUpper(p.keyword) || p.keyword == "" || !strings.Contains(arg, p.text) {
 					t.Errorf("parameter %+v", p)
 				}
 			}

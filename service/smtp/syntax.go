@@ -24,6 +24,7 @@ func splitCommand(line []byte) (verb, arg string) {
 
 // param is an ESMTP parameter of MAIL or RCPT. The keyword is in upper case.
 type param struct {
+	text           string // as given
 	keyword, value string
 	hasValue       bool
 }
@@ -222,7 +223,7 @@ func parseParams(s string) ([]param, error) {
 		if slices.ContainsFunc(params, func(p param) bool { return p.keyword == keyword }) {
 			return nil, errDuplicate
 		}
-		params = append(params, param{keyword, value, hasValue})
+		params = append(params, param{word, keyword, value, hasValue})
 	}
 	return params, nil
 }

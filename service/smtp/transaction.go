@@ -41,8 +41,8 @@ func (c *conn) mail(arg string) error {
 		return c.badPath(err, "501 5.5.4 Syntax: MAIL FROM:<address>", "501 5.1.7 Not a sender's address")
 	}
 	tx := transaction{open: true, from: from, recipients: c.tx.recipients}
-	_, tx.parameters, _ = strings.Cut(arg, "> ")
 	for _, p := range params {
+		tx.parameters = strings.TrimPrefix(tx.parameters+" "+p.text, " ")
 		ok := true
 		switch p.keyword {
 		case "SIZE":
