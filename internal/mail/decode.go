@@ -19,44 +19,36 @@ import (
 // decodeBase64 decodes base64, however broken: octets that do not belong are skipped, padding may
 // be missing or be followed by more. clean is false if something did not belong.
 func decodeBase64(src []byte) (dst []byte, clean bool) {
-	dst = make([]byte, 0, base64.StdEncoding.DecodedLen(len(src))+3)
-	clean = true
-	group, letters := uint32(0), 0 // of four letters
+	dst, clean = make([]byte, 0, len(src)), true
+	start := 0 // of the letters since the last padding, decoded in place
 	flush := func() {
-		clean = clean && letters != 1
-		group <<= 6 * (4 - letters)
-		size := len(dst) + max(0, letters-1)
-		dst = append(dst, byte(group>>16), byte(group>>8), byte(group))[:size]
-		group, letters = 0, 0
+		letters := dst[start:]
+		if len(letters)%4 == 1 {
+			letters, clean = letters[:len(letters)-1], false
+		}
+		n, _ := base64.RawStdEncoding.Decode(letters, letters) // there are only letters
+		start += n
+		dst = dst[:start]
 	}
 	for _, c := range src {
-		switch v := base64Values[c]; {
-		case v >= 0:
-			group = group<<6 | uint32(v)
-			if letters++; letters == 4 {
-				flush()
-			}
+		switch {
+		case isBase64(c):
+			dst = append(dst, c)
+		case c == '-' || c == '_': // of the alphabet for URLs
+			dst = append(dst, "+/"[c>>6])
 		case c == '=':
 			flush()
-		case c != '\r' && c != '\n' && c != ' ' && c != '\t':
-			clean = false
+		default:
+			clean = clean && isSpace(c)
 		}
 	}
 	flush()
 	return dst, clean
 }
 
-// base64Values are the values of the letters, those of the alphabet of URLs too. Others have -1.
-var base64Values = func() (values [256]int8) {
-	for c := range values {
-		values[c] = -1
-	}
-	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
-		values[c] = int8(i)
-	}
-	values['-'], values['_'] = values['+'], values['/']
-	return values
-}()
+func isBase64(c byte) bool { return isAlphanumeric(c) || c == '+' || c == '/' }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // looksBase64 tells base64 from text that was only declared so: running text has spaces within its
 // lines and much punctuation.
@@ -65,10 +57,9 @@ func looksBase64(src []byte) bool {
 	foreign, inner := 0, 0
 	for i, c := range src {
 		switch {
-		case c == ' ' && i > 0 && base64Values[src[i-1]] >= 0 && i+1 < len(src) && base64Values[src[i+1]] >= 0:
+		case c == ' ' && i > 0 && isBase64(src[i-1]) && i+1 < len(src) && isBase64(src[i+1]):
 			inner++
-		case c == '\r', c == '\n', c == ' ', c == '\t', c == '=', base64Values[c] >= 0:
-		default:
+		case !isSpace(c) && c != '=' && !isBase64(c):
 			foreign++
 		}
 	}
@@ -194,27 +185,24 @@ func decodeHeader(value []byte, charset string) string {
 	}
 	var out strings.Builder
 	var run []byte   // decoded octets of neighbouring words
-	var words string // their charset
+	var words string // their charset; empty: there are none
 	flush := func() {
-		if run != nil {
-			out.WriteString(decodeText(run, words))
-			run = nil
-		}
+		out.WriteString(decodeText(run, words))
+		run, words = run[:0], ""
 	}
-	for len(value) > 0 {
-		start := bytes.Index(value, []byte("=?"))
-		if start < 0 {
+	start := 0 // of what is not decoded yet
+	for at := 0; at < len(value); {
+		i := bytes.Index(value[at:], []byte("=?"))
+		if i < 0 {
 			break
 		}
-		text, of, length, ok := readWord(value[start:])
-		if !ok {
-			flush()
-			out.WriteString(decodeRaw(value[:start+2], charset))
-			value = value[start+2:]
+		at += i
+		text, of, length := readWord(value[at:])
+		if length == 0 {
+			at += len("=?")
 			continue
 		}
-		between := value[:start]
-		if run == nil || len(bytes.TrimLeft(between, " \t\r\n")) > 0 {
+		if between := value[start:at]; words == "" || len(bytes.TrimLeft(between, " \t\r\n")) > 0 {
 			flush()
 			out.WriteString(decodeRaw(between, charset))
 		} else if !strings.EqualFold(words, of) {
@@ -222,13 +210,11 @@ func decodeHeader(value []byte, charset string) string {
 		}
 		words = of
 		run = append(run, text...)
-		if run == nil {
-			run = []byte{}
-		}
-		value = value[start+length:]
+		at += length
+		start = at
 	}
 	flush()
-	out.WriteString(decodeRaw(value, charset))
+	out.WriteString(decodeRaw(value[start:], charset))
 	return out.String()
 }
 
@@ -240,22 +226,21 @@ func decodeRaw(b []byte, charset string) string {
 	return decodeText(b, charset)
 }
 
-// readWord decodes an encoded word at the start of s and returns its length.
-func readWord(s []byte) (text []byte, charset string, length int, ok bool) {
-	start, charset, encoding, ok := wordStart(s)
+// readWord decodes an encoded word at the start of s. Its length is 0 if there is none.
+func readWord(s []byte) (text []byte, charset string, length int) {
+	start, ok := wordStart(s)
 	if !ok { // before a search to the end, for each of many
-		return nil, "", 0, false
+		return nil, "", 0
 	}
-	text = s[start:]
-	length = len(s)
+	charset, _, _ = strings.Cut(string(s[2:start-3]), "*") // RFC 2231 adds a language
+	text, length = s[start:], len(s)
 	if end := bytes.Index(text, []byte("?=")); end >= 0 {
-		text = text[:end]
-		length = start + end + 2
+		text, length = text[:end], start+end+2
 	}
-	if encoding == 'q' {
+	if s[start-2]|0x20 == 'q' {
 		text, _ = appendUnescaped(make([]byte, 0, len(text)), bytes.ReplaceAll(text, []byte("_"), []byte(" ")), '=')
 	} else {
 		text, _ = decodeBase64(text)
 	}
-	return text, charset, length, true
+	return text, charset, length
 }

@@ -87,7 +87,7 @@ func (r *paramReader) trimComments(s string) string {
 	start, end := len(s), 0
 	for i := 0; i < len(s); {
 		after := sc.skip(i)
-		if isComment := s[i] == '(' && after > i+1; !isComment && strings.IndexByte(" \t\r\n", s[i]) < 0 {
+		if isComment := s[i] == '(' && after > i+1; !isComment && !isSpace(s[i]) {
 			start, end = min(start, i), after
 		}
 		i = after

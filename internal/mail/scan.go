@@ -1,9 +1,6 @@
 package mail
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // A scanner finds where the quoted strings, comments and encoded words of an unfolded value end (RFC 5322,
 // section 3.2; RFC 2047). It looks at each octet a fixed number of times, whatever the value: what is found to be
@@ -76,7 +73,7 @@ func (sc *scanner) commentEnd(i int) (end int, closed bool) {
 }
 
 func (sc *scanner) wordEnd(i int) (end int, closed bool) {
-	text, _, _, ok := wordStart([]byte(sc.s[i:min(len(sc.s), i+maxWordStart)]))
+	text, ok := wordStart(sc.s[i:])
 	if !ok {
 		return i + 1, false
 	}
@@ -101,16 +98,17 @@ func (sc *scanner) next(i int, set string) int {
 	return i
 }
 
-// maxWordStart is how far into an encoded word its text begins at most.
-const maxWordStart = 66
-
-// wordStart reads what is before the text of an encoded word at the start of s: the charset and the encoding, q or b.
-func wordStart(s []byte) (text int, charset string, encoding byte, ok bool) {
-	q := bytes.IndexByte(s[2:min(len(s), maxWordStart-2)], '?')
-	if q <= 0 || len(s) < q+5 || s[q+4] != '?' || bytes.ContainsAny(s[2:2+q], " \t=\"<>,;") {
-		return 0, "", 0, false
+// wordStart returns the index of the text of the encoded word at the start of s, after the charset, a letter (q or b) and
+// a question mark.
+func wordStart[T string | []byte](s T) (text int, ok bool) {
+	q := len("=?")
+	for ; q < min(len(s), 64) && s[q] != '?'; q++ {
+		if s[q] <= ' ' || strings.IndexByte(`="<>,;`, s[q]) >= 0 {
+			return 0, false
+		}
 	}
-	encoding = s[q+3] | 0x20
-	charset, _, _ = strings.Cut(string(s[2:2+q]), "*") // RFC 2231 adds a language
-	return q + 5, charset, encoding, encoding == 'q' || encoding == 'b'
+	if text = q + len("?q?"); q == len("=?") || len(s) < text || s[text-1] != '?' {
+		return 0, false
+	}
+	return text, s[q+1]|0x20 == 'q' || s[q+1]|0x20 == 'b'
 }
