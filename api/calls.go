@@ -294,8 +294,45 @@ func (c *Client) PollInboxes(ctx context.Context, p Poll) (InboxList, error) {
 		c.named = InboxList{Domains: list.Domains, RelayAllow: list.RelayAllow}
 		c.mu.Unlock()
 	}
-	c.catchesAll.Store(a.header.Get("Catch-All") == "?1") // a boolean item (RFC 9651, 3.3.6)
+	c.sayCatchAll(a.header)
 	return list, err
+}
+
+// InboxAt returns the inbox of the key that mail to an address goes to, as the service decides it: an extension of the
+// contract. While there is none it waits for one, in whole seconds. It fails with [ErrNotFound] if there is none, and with
+// [ErrUnsupported] on a service that does not tell.
+func (c *Client) InboxAt(ctx context.Context, address string, wait time.Duration) (Inbox, error) {
+	k := call{op: "find the inbox", path: []string{"inboxes"}, query: url.Values{"address": {address}}, wait: wait, needs: &c.features.inboxAt}
+	a, err := c.do(ctx, k)
+	e, refused := errors.AsType[*Error](err)
+	switch {
+	case refused && (e.absent() || e.Status == http.StatusNotFound && e.header.Get(catchAll) == "") && !k.needs.isPresent():
+		k.needs.absent() // it has no such path
+		return Inbox{}, unsupported(k.op)
+	case refused && e.Status == http.StatusNotFound:
+		k.needs.present()
+		c.sayCatchAll(e.header)
+	}
+	if err != nil {
+		return Inbox{}, err
+	}
+	i, err := decode[Inbox](k.op, a)
+	if err == nil && i.ID == "" { // a list, whatever was asked for
+		k.needs.absent()
+		return Inbox{}, unsupported(k.op)
+	}
+	k.needs.present()
+	c.sayCatchAll(a.header)
+	return i, err
+}
+
+// catchAll is the name of the field that says what becomes of mail to unknown addresses. An answer about an address has
+// it in any case.
+const catchAll = "Catch-All"
+
+// sayCatchAll takes note of what an answer says of unknown addresses.
+func (c *Client) sayCatchAll(h http.Header) {
+	c.catchesAll.Store(h.Get(catchAll) == "?1") // a boolean item (RFC 9651, 3.3.6)
 }
 
 // absent reports whether a service says that it has no such method.

@@ -72,8 +72,8 @@ type shared struct {
 
 // features remembers which extensions the service has.
 type features struct {
-	longPollMessages, longPollInboxes, inboxes, raw, attachments feature
-	deleteMessage, emptyInbox, extendInbox                       feature
+	longPollMessages, longPollInboxes, inboxes, inboxAt, raw, attachments feature
+	deleteMessage, emptyInbox, extendInbox                                feature
 }
 
 // feature is unknown until the service has shown whether it has it. A feature that was present once
@@ -188,8 +188,8 @@ func (c *Client) Quota() (Quota, bool) {
 	return *c.quota, true
 }
 
-// CatchesAll reports whether the service, when it last answered with a list of inboxes, said that mail
-// to an address that no inbox has makes one, an extension of the contract.
+// CatchesAll reports whether the service, when it last answered with a list of inboxes or the one at an address, said
+// that mail to an address that no inbox has makes one, an extension of the contract.
 func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 
 // CannotDeleteMessages reports whether the service is known not to delete single messages,

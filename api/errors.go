@@ -41,7 +41,8 @@ type Error struct {
 	// RetryAfter is how long the service asks to wait; 0 if it does not.
 	RetryAfter time.Duration
 
-	kind error
+	kind   error
+	header http.Header
 }
 
 // Error returns one line of printable text: what was being done and what went wrong.
@@ -145,7 +146,7 @@ var kinds = map[int]error{
 
 // failure describes an answer other than success.
 func (c *Client) failure(op string, a *answer, after time.Duration) error {
-	e := &Error{Op: op, Status: a.status, RetryAfter: after}
+	e := &Error{Op: op, Status: a.status, RetryAfter: after, header: a.header}
 	if a.isJSON() {
 		e.Message = c.message(a.body)
 	}

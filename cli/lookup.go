@@ -20,32 +20,19 @@ import (
 // inbox finds the inbox that arg names by its ID, its address, or a unique prefix of either; "" is
 // the newest.
 func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
-	if known, ok := s.knownAs(arg); ok {
+	if strings.Contains(arg, "@") {
+		found, err := s.known.InboxAt(ctx, s.client, arg)
+		if !errors.Is(err, api.ErrNotFound) && !errors.Is(err, api.ErrInvalid) { // which the start of an address may be
+			return found, err
+		}
+	} else if known, ok := s.known.Known(arg); ok {
 		return known, nil
-	}
-	return s.listedAs(ctx, arg)
-}
-
-// knownAs finds the inbox that arg names by its whole ID or address among those this machine knows.
-// It may be gone.
-func (s *connection) knownAs(arg string) (api.Inbox, bool) {
-	known, err := s.known.List()
-	if arg == "" || err != nil {
-		return api.Inbox{}, false // the service knows them too
-	}
-	for _, k := range known {
-		if k.ID == arg || strings.EqualFold(k.Email, arg) && k.ExpiresAt.After(time.Now()) {
-			return k.API(), true
+	} else if strings.HasPrefix(arg, "inbox_") {
+		if found, err := s.client.Inbox(ctx, arg); !errors.Is(err, api.ErrNotFound) && !errors.Is(err, api.ErrInvalid) {
+			return found, err
 		}
 	}
-	return api.Inbox{}, false
-}
-
-// listedAs finds the inbox that arg names as inbox does, but asks the service.
-func (s *connection) listedAs(ctx context.Context, arg string) (api.Inbox, error) {
-	all, _, err := s.known.Inboxes(ctx, s.client, func(i api.Inbox) bool {
-		return arg == "" || i.ID == arg || strings.EqualFold(i.Email, arg)
-	})
+	all, _, err := s.known.Inboxes(ctx, s.client, func(i api.Inbox) bool { return arg == "" || i.ID == arg })
 	if err != nil {
 		return api.Inbox{}, err
 	}
@@ -58,7 +45,7 @@ func (s *connection) listedAs(ctx context.Context, arg string) (api.Inbox, error
 	return s.pick(ctx, all, arg)
 }
 
-// pick chooses among all by an ID or address, or a unique prefix of either. What is none of them
+// pick chooses among all by an ID, or a unique prefix of one or of an address. What is none of them
 // may still be the ID of an inbox that was made elsewhere.
 func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api.Inbox, error) {
 	found, ok, err := choose(all, arg, func(i api.Inbox) string {

@@ -133,42 +133,28 @@ func (w *waiting) target() watch.Target {
 	return watch.Message
 }
 
-// run waits for messages of the inbox that arg names. An inbox that this machine knows, or an ID, is
-// taken as it is, and looked up only if it turns out to be gone: its address may have been made anew.
+// run waits for messages of the inbox that arg names.
 func (w *waiting) run(ctx context.Context, arg string) error {
 	if w.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(w.timeout))
 		defer cancel()
 	}
-	known, ok := w.knownAs(arg)
-	guessed := !ok && strings.HasPrefix(arg, "inbox_")
-	if guessed {
-		known, ok = api.Inbox{ID: arg, Email: arg}, true
-	}
-	if ok {
-		w.inbox = known
-		if err := w.await(ctx); !errors.Is(err, watch.ErrGone) || w.printed > 0 {
-			return w.explain(err)
-		}
-		if guessed {
-			w.app.forget(w.connection, arg) // there may never have been such an inbox
-		}
-	}
 	err := w.find(ctx, arg)
-	switch {
-	case err == nil && w.inbox.ID != known.ID:
+	if err == nil {
 		err = w.await(ctx)
-	case err == nil || exitStatus(err) == statusNotFound && ok && arg != known.ID:
-		w.inbox, err = known, watch.ErrGone // which says more than that there is no such inbox
 	}
 	return w.explain(err)
 }
 
-// find asks the service for the inbox, and waits for it where mail to its address makes it.
+// find asks for the inbox, and waits for it where mail to its address makes it.
 func (w *waiting) find(ctx context.Context, arg string) error {
 	w.inbox = api.Inbox{Email: cmp.Or(arg, "the newest inbox")}
-	inbox, err := w.listedAs(ctx, arg)
+	var inbox api.Inbox
+	err := watch.Ask(ctx, func() (err error) {
+		inbox, err = w.connection.inbox(ctx, arg)
+		return err
+	})
 	if exitStatus(err) == statusNotFound && strings.Contains(arg, "@") && w.client.CatchesAll() {
 		w.showProgress(ctx)
 		inbox, w.created, err = watch.AwaitInbox(ctx, w.client, arg)

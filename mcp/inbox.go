@@ -194,22 +194,16 @@ func onInbox[In interface{ inbox() string }, Out any](
 	}
 }
 
-// inboxID returns the ID of the inbox that name names. An ID costs no request, an address that of
-// the list of inboxes, if the service has one, and only if need be its other pages.
+// inboxID returns the ID of the inbox that name names. An ID costs no request.
 func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string) (string, error) {
 	if !strings.Contains(name, "@") {
 		return name, nil
 	}
-	is := func(i api.Inbox) bool { return i.ID == name || strings.EqualFold(i.Email, name) }
-	all, _, err := t.known.Inboxes(ctx, t.client(r), is)
-	if err != nil {
-		return "", err
+	found, err := t.known.InboxAt(ctx, t.client(r), name)
+	if errors.Is(err, api.ErrNotFound) {
+		err = fmt.Errorf("%w: %s", errNoInbox, name)
 	}
-	found := slices.IndexFunc(all, is)
-	if found < 0 {
-		return "", fmt.Errorf("%w: %s", errNoInbox, name)
-	}
-	return all[found].ID, nil
+	return found.ID, err
 }
 
 func (t *tools) deleteInbox(ctx context.Context, c *api.Client, id string, _ inboxArgs) (api.Deleted, error) {

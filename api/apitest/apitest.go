@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"mayfly/api"
+	"mayfly/internal/address"
 )
 
 // Key is the API key that a server accepts unless its options say otherwise.
@@ -109,7 +110,7 @@ func New(o Options) *Server {
 	if o.Key == "" {
 		o.Key = Key
 	}
-	s := &Server{options: o, routes: http.NewServeMux(), inboxes: map[string]*inbox{}, changed: make(chan struct{}), closed: make(chan struct{})}
+	s := &Server{options: o, routes: http.NewServeMux(), inboxes: map[string]*inbox{}, version: 1, changed: make(chan struct{}), closed: make(chan struct{})}
 	s.routes.HandleFunc("POST /v1/inboxes", s.serveCreate)
 	s.routes.HandleFunc("GET /v1/inboxes/{inbox}", s.serveInbox)
 	s.routes.HandleFunc("DELETE /v1/inboxes/{inbox}", s.serveDelete)
@@ -168,23 +169,39 @@ func (s *Server) Delete(inboxID string) {
 }
 
 // Deliver puts a message into the inbox with an address, and returns it.
-func (s *Server) Deliver(address string, m Mail) (api.Message, error) {
+func (s *Server) Deliver(to string, m Mail) (api.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire()
-	for _, i := range s.inboxes {
-		if strings.EqualFold(i.Email, address) {
-			return s.deliver(i, m), nil
-		}
+	if i := s.at(to); i != nil {
+		return s.deliver(i, m), nil
 	}
-	if username, ok := strings.CutSuffix(address, "@"+Domain); ok && s.options.CatchAll {
+	if username, ok := strings.CutSuffix(to, "@"+Domain); ok && s.options.CatchAll {
 		i, err := s.create(api.CreateInbox{Username: username})
 		if err != nil {
 			return api.Message{}, err
 		}
 		return s.deliver(s.inboxes[i.ID], m), nil
 	}
-	return api.Message{}, fmt.Errorf("no inbox has the address %s", address)
+	return api.Message{}, fmt.Errorf("no inbox has the address %s", to)
+}
+
+// at returns the inbox that mail to an address goes to, nil if there is none: with the extensions, an address without its
+// own is that without its tags.
+func (s *Server) at(email string) *inbox {
+	local, domain, _ := strings.Cut(address.Normalise(email), "@")
+	for {
+		for _, i := range s.inboxes {
+			if i.Email == local+"@"+domain {
+				return i
+			}
+		}
+		plus := strings.LastIndexByte(local, '+')
+		if plus <= 0 || !s.options.Extensions {
+			return nil
+		}
+		local = local[:plus]
+	}
 }
 
 func (s *Server) deliver(i *inbox, m Mail) api.Message {
@@ -226,7 +243,7 @@ func (s *Server) create(n api.CreateInbox) (api.Inbox, error) {
 	if n.Username == "" {
 		n.Username = fmt.Sprintf("random-%04d", s.made)
 	}
-	email := strings.ToLower(n.Username) + "@" + n.Domain
+	email := address.Normalise(n.Username + "@" + n.Domain)
 	for _, i := range s.inboxes {
 		if i.Email == email {
 			return api.Inbox{}, errors.New("the username is taken")
@@ -492,7 +509,7 @@ func page[T any](r *http.Request, list []T, size int, id func(T) string) (part [
 }
 
 // longPoll waits, if the request asks for it, until the version differs from the client's. It returns
-// false if it answered the request.
+// false if it answered the request. The version 0 is that of what is not there, which every client has.
 func (s *Server) longPoll(w http.ResponseWriter, r *http.Request, version func() (int, bool)) bool {
 	var wait time.Duration
 	if value, ok := strings.CutPrefix(r.Header.Get("Prefer"), "wait="); ok {
@@ -510,13 +527,16 @@ func (s *Server) longPoll(w http.ResponseWriter, r *http.Request, version func()
 			return false
 		}
 		tag := fmt.Sprintf(`"%d"`, v)
-		w.Header().Set("ETag", tag)
-		if r.Header.Get("If-None-Match") != tag {
+		switch {
+		case v != 0 && r.Header.Get("If-None-Match") != tag:
+			w.Header().Set("ETag", tag)
 			return true
-		}
-		if over {
+		case over && v != 0:
+			w.Header().Set("ETag", tag)
 			w.WriteHeader(http.StatusNotModified)
 			return false
+		case over:
+			return true
 		}
 		changed := s.changed
 		s.mu.Unlock()
@@ -533,9 +553,35 @@ func (s *Server) longPoll(w http.ResponseWriter, r *http.Request, version func()
 	}
 }
 
+// serveInboxAt answers with the inbox that mail to an address goes to.
+func (s *Server) serveInboxAt(w http.ResponseWriter, r *http.Request, email string) {
+	var i *inbox
+	if !s.longPoll(w, r, func() (int, bool) {
+		s.expire()
+		if i = s.at(email); i == nil {
+			return 0, true
+		}
+		return i.version, true
+	}) {
+		return
+	}
+	if i == nil {
+		writeError(w, http.StatusNotFound, "no inbox gets mail to this address")
+		return
+	}
+	writeJSON(w, http.StatusOK, i.got())
+}
+
 func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
 	if s.options.CatchAll {
 		w.Header().Set("Catch-All", "?1")
+	}
+	if email := r.FormValue("address"); email != "" {
+		if !s.options.CatchAll {
+			w.Header().Set("Catch-All", "?0")
+		}
+		s.serveInboxAt(w, r, email)
+		return
 	}
 	if !s.longPoll(w, r, func() (int, bool) { s.expire(); return s.version, true }) {
 		return

@@ -95,33 +95,51 @@ func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Ma
 }
 
 // AwaitInbox returns the inbox of the key in which mail to an address arrives, as soon as there is
-// one, and whether it was made since the call. The service must have the list of inboxes, and makes
+// one, and whether it was made since the call. The service must have [api.Client.InboxAt], and makes
 // one if [api.Client.CatchesAll]. It fails as [Await] does.
 func AwaitInbox(ctx context.Context, c *api.Client, address string) (found api.Inbox, made bool, err error) {
 	began := c.ServiceTime()
-	err = Follow(ctx, New(c, Options{}), func(e Event) (bool, error) {
-		n := slices.IndexFunc(e.Inboxes, func(i api.Inbox) bool { return receives(i, address) })
-		if n >= 0 {
-			found = e.Inboxes[n]
+	for {
+		asked := time.Now()
+		err = Ask(ctx, func() error {
+			found, err = c.InboxAt(ctx, address, maxWait)
+			return err
+		})
+		if !errors.Is(err, api.ErrNotFound) {
+			return found, err == nil && !found.CreatedAt.Before(began), err
 		}
-		return n >= 0, e.Err
-	})
-	return found, !found.CreatedAt.Before(began), err
+		// A service with too many long polls answers at once.
+		if err := sleep(ctx, minPause-time.Since(asked)); err != nil {
+			return found, false, err
+		}
+	}
 }
 
-// receives reports whether mail to an address arrives in an inbox: without its own, it arrives in that
-// of the address without its "+tag".
-func receives(i api.Inbox, address string) bool {
-	local, domain, _ := strings.Cut(address, "@")
-	for {
-		if strings.EqualFold(i.Email, local+"@"+domain) {
-			return true
+// Ask asks a service until it answers, and returns its error. Failures that may pass are waited out as in [Await], and an
+// end of ctx has the same error.
+func Ask(ctx context.Context, ask func() error) error {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		err := ask()
+		if !errors.Is(err, api.ErrUnavailable) && !errors.Is(err, api.ErrRateLimited) {
+			return err
 		}
-		plus := strings.LastIndexByte(local, '+')
-		if plus <= 0 {
-			return false
+		wait := pause
+		if e, ok := errors.AsType[*api.Error](err); ok {
+			wait = max(wait, e.RetryAfter)
 		}
-		local = local[:plus]
+		if ended := sleep(ctx, wait); ended != nil {
+			return &FailingError{ended, err}
+		}
+	}
+}
+
+// sleep waits for d, or returns the error of ctx if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 

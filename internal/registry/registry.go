@@ -25,6 +25,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"mayfly/api"
+	"mayfly/internal/address"
 	"mayfly/internal/files"
 )
 
@@ -104,6 +105,28 @@ func (r *Registry) Inboxes(ctx context.Context, c *api.Client, enough func(api.I
 	all = slices.DeleteFunc(all, func(i api.Inbox) bool { return !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(now) })
 	slices.SortStableFunc(all, func(a, b api.Inbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return all, listed, nil
+}
+
+// InboxAt returns the inbox that mail to an address goes to: as the service decides it, or else the newest with this
+// address that Inboxes returns. It fails with [api.ErrNotFound] if there is none.
+func (r *Registry) InboxAt(ctx context.Context, c *api.Client, email string) (api.Inbox, error) {
+	found, err := c.InboxAt(ctx, email, 0)
+	if !errors.Is(err, api.ErrUnsupported) {
+		return found, err
+	}
+	email = address.Normalise(email)
+	has := func(i api.Inbox) bool { return address.Normalise(i.Email) == email }
+	all, _, err := r.Inboxes(ctx, c, has)
+	if n := slices.IndexFunc(all, has); n >= 0 {
+		return all[n], nil
+	}
+	return api.Inbox{}, cmp.Or(err, api.ErrNotFound)
+}
+
+// Known returns the inbox with an ID, if it is known here. It may be gone.
+func (r *Registry) Known(inboxID string) (api.Inbox, bool) {
+	i, err := read[Inbox](r.path(inboxID, suffix))
+	return i.API(), err == nil
 }
 
 // List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged

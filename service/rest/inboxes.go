@@ -89,6 +89,8 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	}
 	if s.service.CatchesAll(key) {
 		w.Header().Set("Catch-All", "?1")
+	} else if page.Address != "" { // by which a client tells this 404 from that of a service without this path
+		w.Header().Set("Catch-All", "?0")
 	}
 	var list service.InboxList
 	var version uint64

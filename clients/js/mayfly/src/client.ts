@@ -55,6 +55,11 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
     return this.#json(`/v1/inboxes?${query(page)}`);
   }
 
+  /** The inbox that mail to an address goes to. */
+  getInboxAt(address: string): Promise<InboxInfo> {
+    return this.#json(`/v1/inboxes?${new URLSearchParams({ address })}`);
+  }
+
   getInbox(inbox: string): Promise<InboxInfo> {
     return this.#json(path`/v1/inboxes/${inbox}`);
   }

@@ -20,6 +20,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import urllib.error
+import urllib.parse
 import urllib.request
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -166,6 +168,16 @@ class Service:
             listed += page["inboxes"]
         return listed
 
+    def _inbox_at(self, address: str) -> Optional[str]:
+        """Return the ID of the inbox that mail to an address goes to, if there is one."""
+        try:
+            inbox_id: str = self._request("/v1/inboxes?" + urllib.parse.urlencode({"address": address}))["id"]
+        except MayflyError as error:
+            if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
+                return None
+            raise
+        return inbox_id
+
     def _messages(self, inbox_id: str, since: Optional[datetime] = None) -> List[Message]:
         """Return the messages of an inbox, or those that came since then, the oldest first."""
         listed = self._request(f"/v1/inboxes/{inbox_id}/messages")["messages"]
@@ -209,8 +221,8 @@ class Inbox:
 
     def messages(self) -> List[Message]:
         """Return the messages that are there now, the oldest first."""
-        ids = [i["id"] for i in self._service._inboxes() if i["email"] == self.email.lower()]
-        return [m for inbox_id in ids for m in self._service._messages(inbox_id)]
+        inbox_id = self._service._inbox_at(self.email)
+        return self._service._messages(inbox_id) if inbox_id else []
 
     def __repr__(self) -> str:
         return f"Inbox({self.email!r})"
@@ -235,7 +247,8 @@ class Inbox:
         came = self.messages()
         if came:
             text += f"; {len(came)} message{'s'[:len(came) != 1]} came:" + "".join("\n" + self._brief(m) for m in came[-5:])
-        others = [i["email"] for i in self._service._inboxes() if i["message_count"] and i["email"] != self.email.lower()]
+        own = self._service._inbox_at(self.email)
+        others = [i["email"] for i in self._service._inboxes() if i["message_count"] and i["id"] != own]
         if others:
             text += "\nmail came to other addresses: " + _clean(", ".join(others[:10]))
         elif not came:
