@@ -239,7 +239,7 @@ func waitApplied(h http.Header) bool {
 	return false
 }
 
-// maxPages bounds the pages that InboxesUntil reads. Mayfly's own service has 1,000 inboxes on each.
+// maxPages bounds the pages that InboxesUntil reads, which together may be twice as large as one answer. Mayfly's own service has 1,000 inboxes on each.
 const maxPages = 1000
 
 // Inboxes returns all inboxes of the key, read page by page: an extension of the contract. It fails as
@@ -252,7 +252,8 @@ func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
 func (c *Client) InboxesUntil(ctx context.Context, enough func(Inbox) bool) (InboxList, error) {
 	all, err := c.PollInboxes(ctx, Poll{})
 	size := len(all.Inboxes) // of each page but the last, whatever is deleted meanwhile
-	for n, page := 1, all.Inboxes; err == nil && n < maxPages && len(page) == size && size < all.Total; n++ {
+	read := len(all.Raw)
+	for n, page := 1, all.Inboxes; err == nil && len(page) == size && len(all.Inboxes) < all.Total; n++ {
 		if enough != nil && slices.ContainsFunc(page, enough) {
 			break
 		}
@@ -267,7 +268,10 @@ func (c *Client) InboxesUntil(ctx context.Context, enough func(Inbox) bool) (Inb
 		if page = next.Inboxes; len(page) == 0 || slices.ContainsFunc(all.Inboxes, func(i Inbox) bool { return i.ID == page[len(page)-1].ID }) {
 			break // those are all, or the service has no pages
 		}
-		all.Inboxes, all.Total = append(all.Inboxes, page...), next.Total
+		all.Inboxes = append(all.Inboxes, page...)
+		if read += len(next.Raw); int64(read) > 2*c.options.MaxResponse || n == maxPages-1 {
+			return InboxList{}, fmt.Errorf("list the inboxes: %w: the list has no end", ErrUnexpected)
+		}
 	}
 	return all, err
 }

@@ -612,3 +612,24 @@ func TestAnInboxWithoutAnAddressIsNone(t *testing.T) {
 		}
 	}
 }
+
+// A service whose pages never end is given up, whether they move on or not; its IDs are cleaned.
+func TestPagesWithoutEnd(t *testing.T) {
+	for name, moves := range map[string]bool{"that move on": true, "that repeat": false} {
+		n, padding := 0, strings.Repeat("x", 1000)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if moves || n == 0 {
+				n++
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"inboxes":[{"id":"inbox\u001b\u202e_%d","email":"a\u0007@x.example","x":%q}],"total":%d}`, n, padding, 1<<40)
+		}))
+		c, err := api.New(server.URL, apitest.Key, api.Options{MaxResponse: 5000})
+		must(t, err)
+		list, err := c.Inboxes(t.Context())
+		if moves && (!errors.Is(err, api.ErrUnexpected) || n > 20) || !moves && (err != nil || len(list.Inboxes) != 1 || list.Inboxes[0].ID != "inbox_1" || list.Inboxes[0].Email != "a@x.example") {
+			t.Errorf("pages %s: %d requests, %d inboxes, %v", name, n, len(list.Inboxes), err)
+		}
+		server.Close()
+	}
+}

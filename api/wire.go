@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The JSON of the types: written strictly, as the contract says, and read liberally, as services
@@ -83,21 +84,36 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// wireID reads an ID, an address or a tag without what could act on a terminal or a header.
+type wireID string
+
+func (id *wireID) UnmarshalJSON(data []byte) error {
+	var s string
+	err := json.Unmarshal(data, &s)
+	*id = wireID(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s))
+	return err
+}
+
 type wireInbox struct {
-	ID           string   `json:"id"`
-	Email        string   `json:"email"`
+	ID           wireID   `json:"id"`
+	Email        wireID   `json:"email"`
 	CreatedAt    wireTime `json:"created_at"`
 	ExpiresAt    wireTime `json:"expires_at"`
 	TTL          wireInt  `json:"ttl,omitempty"`
 	MessageCount *wireInt `json:"message_count,omitempty"`
 	Status       string   `json:"status,omitempty"`
-	ETag         string   `json:"etag,omitempty"`
+	ETag         wireID   `json:"etag,omitempty"`
 }
 
 // MarshalJSON writes the fields of the contract, and etag where there is one.
 func (i Inbox) MarshalJSON() ([]byte, error) {
-	return marshal(wireInbox{i.ID, i.Email, wireTime(i.CreatedAt), wireTime(i.ExpiresAt),
-		wireInt(i.TTL), (*wireInt)(i.MessageCount), i.Status, i.ETag})
+	return marshal(wireInbox{wireID(i.ID), wireID(i.Email), wireTime(i.CreatedAt), wireTime(i.ExpiresAt),
+		wireInt(i.TTL), (*wireInt)(i.MessageCount), i.Status, wireID(i.ETag)})
 }
 
 // UnmarshalJSON reads an inbox liberally and keeps it in Raw.
@@ -106,8 +122,8 @@ func (i *Inbox) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*i = Inbox{ID: w.ID, Email: w.Email, CreatedAt: time.Time(w.CreatedAt), ExpiresAt: time.Time(w.ExpiresAt),
-		TTL: int(w.TTL), MessageCount: (*int)(w.MessageCount), Status: w.Status, ETag: w.ETag, Raw: bytes.Clone(data)}
+	*i = Inbox{ID: string(w.ID), Email: string(w.Email), CreatedAt: time.Time(w.CreatedAt), ExpiresAt: time.Time(w.ExpiresAt),
+		TTL: int(w.TTL), MessageCount: (*int)(w.MessageCount), Status: w.Status, ETag: string(w.ETag), Raw: bytes.Clone(data)}
 	return nil
 }
 
@@ -137,7 +153,7 @@ func (l *InboxList) UnmarshalJSON(data []byte) error {
 }
 
 type wireSummary struct {
-	ID         string   `json:"id"`
+	ID         wireID   `json:"id"`
 	From       string   `json:"from"`
 	FromName   string   `json:"from_name,omitempty"`
 	Subject    string   `json:"subject"`
@@ -147,7 +163,7 @@ type wireSummary struct {
 
 // MarshalJSON writes the fields of the contract, and from_name where there is one.
 func (s Summary) MarshalJSON() ([]byte, error) {
-	return marshal(wireSummary{s.ID, s.From, s.FromName, s.Subject, wireTime(s.ReceivedAt), wireInt(s.Size)})
+	return marshal(wireSummary{wireID(s.ID), s.From, s.FromName, s.Subject, wireTime(s.ReceivedAt), wireInt(s.Size)})
 }
 
 // UnmarshalJSON reads a summary liberally and keeps it in Raw.
@@ -156,7 +172,7 @@ func (s *Summary) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*s = Summary{ID: w.ID, Subject: w.Subject, ReceivedAt: time.Time(w.ReceivedAt), Size: int64(w.Size), Raw: bytes.Clone(data)}
+	*s = Summary{ID: string(w.ID), Subject: w.Subject, ReceivedAt: time.Time(w.ReceivedAt), Size: int64(w.Size), Raw: bytes.Clone(data)}
 	s.FromName, s.From = splitFrom(w.FromName, w.From)
 	return nil
 }
@@ -185,7 +201,7 @@ func (l *List) UnmarshalJSON(data []byte) error {
 }
 
 type wireMessage struct {
-	ID          string       `json:"id"`
+	ID          wireID       `json:"id"`
 	From        string       `json:"from"`
 	FromName    string       `json:"from_name,omitempty"`
 	To          string       `json:"to"`
@@ -198,7 +214,7 @@ type wireMessage struct {
 
 // MarshalJSON writes the fields of the contract, and from_name where there is one.
 func (m Message) MarshalJSON() ([]byte, error) {
-	return marshal(wireMessage{m.ID, m.From, m.FromName, m.To, m.Subject, m.Text, m.HTML, wireTime(m.ReceivedAt), orEmpty(m.Attachments)})
+	return marshal(wireMessage{wireID(m.ID), m.From, m.FromName, m.To, m.Subject, m.Text, m.HTML, wireTime(m.ReceivedAt), orEmpty(m.Attachments)})
 }
 
 // UnmarshalJSON reads a message liberally and keeps it in Raw.
@@ -207,7 +223,7 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*m = Message{ID: w.ID, To: w.To, Subject: w.Subject, Text: w.Text, HTML: w.HTML, ReceivedAt: time.Time(w.ReceivedAt),
+	*m = Message{ID: string(w.ID), To: w.To, Subject: w.Subject, Text: w.Text, HTML: w.HTML, ReceivedAt: time.Time(w.ReceivedAt),
 		Attachments: orEmpty(w.Attachments), Raw: bytes.Clone(data)}
 	m.FromName, m.From = splitFrom(w.FromName, w.From)
 	return nil
@@ -243,8 +259,10 @@ func (a *Attachment) UnmarshalJSON(data []byte) error {
 		}
 		return ""
 	}
+	var id wireID
+	_ = id.UnmarshalJSON(fields["id"]) // without one it is ""
 	*a = Attachment{
-		ID:          text("id"),
+		ID:          string(id),
 		Filename:    text("filename", "name"),
 		ContentType: text("content_type", "contentType", "mime_type"),
 		ContentID:   strings.Trim(text("content_id", "contentId", "cid"), "<>"),

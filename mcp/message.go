@@ -251,7 +251,7 @@ func (t *tools) getAttachment(ctx context.Context, c *api.Client, id string, in 
 	if err != nil {
 		return nil, err
 	}
-	about := &sdk.TextContent{Text: fmt.Sprintf("%s\n%s, %s, %d bytes", warning, a.Filename, a.ContentType, a.Size)}
+	about := &sdk.TextContent{Text: fmt.Sprintf("%s\n%s, %s, %s", warning, a.Filename, a.ContentType, english.Plural(int(a.Size), "byte", ""))}
 	var file sdk.Content
 	switch {
 	case slices.Contains(imageTypes, http.DetectContentType(content)) && len(content) <= maxImage:

@@ -232,7 +232,7 @@ func (m *Mail) Notice() []string {
 func Bytes(n int) string {
 	switch {
 	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
+		return english.Plural(n, "byte", "")
 	case n < 1_000_000:
 		return fmt.Sprintf("%d KB", (n+500)/1000)
 	}

@@ -84,7 +84,7 @@ func (c *common) copy(text, what string) tea.Cmd {
 // put adds inboxes to the store and watches the new ones.
 func (c *common) put(inboxes ...api.Inbox) {
 	for _, in := range inboxes {
-		if i, isNew := c.store.Put(in, c.now); isNew {
+		if i, isNew := c.store.Put(c.session().Here(in), c.now); isNew {
 			i.Generation = c.session().Watcher.Add(i.ID)
 		}
 	}

@@ -232,6 +232,7 @@ func (c connecting) takeOver(m session.Connected) tea.Cmd {
 		s.Watcher.Pause(i.ID, i.Paused)
 	}
 	for _, k := range m.Known {
+		k.ExpiresAt = s.Here(k.API()).ExpiresAt
 		if !k.ExpiresAt.After(c.now) && c.store.Inboxes[k.ID] == nil {
 			continue
 		}

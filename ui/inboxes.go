@@ -159,7 +159,7 @@ func (g inboxActions) extend(i *store.Inbox) tea.Cmd {
 				return s.Extend(ctx, id, time.Until(end.Add(by)))
 			}, func(got api.Inbox) tea.Cmd {
 				g.put(got)
-				return g.report(host.Done{Text: "+" + v[0] + ": " + theme.Until(got.ExpiresAt, g.now)})
+				return g.report(host.Done{Text: "+" + v[0] + ": " + theme.Until(s.Here(got).ExpiresAt, g.now)})
 			}), nil)
 		},
 	}))

@@ -39,12 +39,15 @@ func (e Env) Dumb() bool {
 // before 2014 and takes 768 since, both with what surrounds them.
 const screenLimit = 240
 
+// Screen reports whether the terminal is GNU Screen, which keeps OSC 52 for itself unless it is told to pass it on.
+func (e Env) Screen() bool { return !e.tmux() && strings.HasPrefix(e.Getenv("TERM"), "screen") }
+
 // passthrough wraps a sequence so that a multiplexer hands it to the terminal it runs in.
 func (e Env) passthrough(sequence string) string {
 	switch {
 	case e.tmux():
 		return ansi.TmuxPassthrough(sequence)
-	case strings.HasPrefix(e.Getenv("TERM"), "screen"):
+	case e.Screen():
 		return ansi.ScreenPassthrough(sequence, screenLimit)
 	}
 	return sequence

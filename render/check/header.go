@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"mayfly/render/doc"
 )
 
@@ -70,8 +72,19 @@ func header(in Input, r *report) {
 		return
 	}
 	if late := in.ReceivedAt.Sub(sent); late > oldDate || late < -futureDate {
-		r.add("date-off", Warning, "header", "The Date is %s off the time of receipt: check the sender's clock and time zone", late.Abs().Round(time.Minute))
+		r.add("date-off", Warning, "header", "The Date is %s off the time of receipt: check the sender's clock and time zone", inWords(late.Abs()))
 	}
+}
+
+// inWords says a duration of minutes, hours or days.
+func inWords(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return english.Plural(int(d.Round(time.Minute)/time.Minute), "minute", "")
+	case d < 48*time.Hour:
+		return english.Plural(int(d.Round(time.Hour)/time.Hour), "hour", "")
+	}
+	return english.Plural(int(d/(24*time.Hour)), "day", "")
 }
 
 // authentication reports checks that failed on the way (RFC 8601).

@@ -53,9 +53,17 @@ func New(downloads string, releaseTerminal func() (back func())) *Host {
 	}
 }
 
+// toTerminal copies text by OSC 52.
+func toTerminal(env term.Env, text string) tea.Cmd {
+	if env.Screen() {
+		return tea.Raw(env.CopySequence(text))
+	}
+	return tea.SetClipboard(text)
+}
+
 // Copy copies text by OSC 52, which is not acknowledged, and to the clipboards that its [Done] names.
 func (h *Host) Copy(ctx context.Context, env term.Env, text, what string) tea.Cmd {
-	return tea.Batch(tea.SetClipboard(text), func() tea.Msg {
+	return tea.Batch(toTerminal(env, text), func() tea.Msg {
 		names, err := h.Clipboard(ctx, env, text)
 		if err != nil || len(names) == 0 { // the terminal's clipboard may have worked
 			return nil
@@ -114,7 +122,7 @@ func (h *Host) open(ctx context.Context, env term.Env, target, name, copied stri
 // copyInstead copies what could not be opened, and then says so.
 func (h *Host) copyInstead(ctx context.Context, env term.Env, target string, d Done) tea.Msg {
 	_, _ = h.Clipboard(ctx, env, target) // the terminal's clipboard may work
-	return tea.BatchMsg{tea.SetClipboard(target), func() tea.Msg { return d }}
+	return tea.BatchMsg{toTerminal(env, target), func() tea.Msg { return d }}
 }
 
 // Done is the outcome of work, for the bottom line: what was done, or why it failed.
