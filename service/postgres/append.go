@@ -51,11 +51,19 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 		if err != nil {
 			return err
 		}
-		d.twoPhase = d.twoPhase || at != nil && at != v
+		if at != nil && at != v {
+			d.twoPhase = true
+			if err := at.room(); err != nil {
+				return err
+			}
+		}
 		at = v
 	}
 	if at == nil {
 		return service.ErrNotFound
+	}
+	if err := at.room(); err != nil {
+		return err
 	}
 	at.deliveries.put(d)
 	select {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -141,7 +142,10 @@ func at(config *pgxpool.Config, nodes ...node) *pgxpool.Config {
 
 // CheckURL returns an error, which does not quote the URL, unless it is the URL of a database.
 func CheckURL(url string) error {
-	_, err := poolConfig(url, time.Second)
+	url, _, err := cutSize(url)
+	if err == nil {
+		_, err = poolConfig(url, time.Second)
+	}
 	return err
 }
 
@@ -229,6 +233,7 @@ type server struct {
 	requests  *loader[*request, *request]
 	locked    sync.Map // loaders of the requests of single keys whose rows were locked, by key
 
+	full       atomic.Bool // see room
 	deliveries *queue
 	committing chan struct{} // full while a committer waits for deliveries or stores them
 }

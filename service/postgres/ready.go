@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
@@ -19,7 +18,7 @@ import (
 // Citus cluster need not, since mail goes on without it.
 func (s *Store) Ready(ctx context.Context) error {
 	if !s.citus {
-		return s.testWriting(ctx, s.pool, "PostgreSQL", "ready")
+		return s.testWriting(ctx, s.anyServer, "PostgreSQL", "ready")
 	}
 	tests, err := s.testsOfServers(ctx)
 	if err != nil {
@@ -32,7 +31,7 @@ func (s *Store) Ready(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			return s.testWriting(ctx, v.pool, "worker "+net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port))), name)
+			return s.testWriting(ctx, v, "worker "+net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port))), name)
 		})
 	}
 	return testing.Wait()
@@ -63,8 +62,11 @@ func (s *Store) testsOfServers(ctx context.Context) (map[node]string, error) {
 
 // testWriting has a server change a row, and write a file of half a megabyte: while its disk is full,
 // rows may find space that others left.
-func (s *Store) testWriting(ctx context.Context, pool *pgxpool.Pool, who, name string) error {
-	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
+func (s *Store) testWriting(ctx context.Context, v *server, who, name string) error {
+	if err := v.room(); err != nil {
+		return err
+	}
+	err := s.batchOn(ctx, v.pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL work_mem = '64kB'")
 		b.Queue("SELECT count(*) FROM (SELECT repeat(n::text, 1000) FROM generate_series(100, 300) n ORDER BY 1) more_than_memory")
 		b.Queue("INSERT INTO owners (key_id, inboxes, day, emails, emails_before) VALUES ($1, 0, 0, 0, 0) ON CONFLICT (key_id) DO UPDATE SET inboxes = 0", name)

@@ -66,6 +66,7 @@ type Store struct {
 	timeout          time.Duration
 	slots            sync.Map // the slots that this process knows to exist
 	clock            clock
+	maxSize          int64 // bytes of the database on a server, see sizeParameter; 0: not bounded
 	announcer        announcer
 
 	anyServer *server // what pool connects to
@@ -96,7 +97,7 @@ var (
 )
 
 // Open connects to the database at the URL (postgres://user:password@host:port/database, with the
-// parameters of libpq and pool_max_conns) and makes its tables. The context only bounds the
+// parameters of libpq, pool_max_conns and max_size) and makes its tables. The context only bounds the
 // opening. No error contains the password. Unavailable: it may be possible later.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Log == nil {
@@ -105,12 +106,16 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
+	url, maxSize, err := cutSize(url)
+	if err != nil {
+		return nil, err
+	}
 	config, err := poolConfig(url, o.Timeout)
 	if err != nil {
 		return nil, err
 	}
 	config.ConnConfig.Tracer = o.tracer
-	s := &Store{log: o.Log, timeout: o.Timeout, servers: cache[*server]{ttl: placementsTTL}, tests: cache[map[node]string]{ttl: placementsTTL}, commits: newCommitTimes()}
+	s := &Store{log: o.Log, timeout: o.Timeout, maxSize: maxSize, servers: cache[*server]{ttl: placementsTTL}, tests: cache[map[node]string]{ttl: placementsTTL}, commits: newCommitTimes()}
 	if err := s.connect(ctx, config); err != nil {
 		for _, pool := range []*pgxpool.Pool{s.coordinator, s.pool} {
 			if pool != nil {
@@ -133,6 +138,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.announcer.init()
 	s.workers.Go(s.runAnnouncements)
 	s.workers.Go(s.runClock)
+	if s.maxSize > 0 {
+		s.workers.Go(s.runSizes)
+	}
 	if !o.noSlotsAhead {
 		s.workers.Go(s.runSlotsAhead)
 	}
