@@ -134,7 +134,7 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 	t.Parallel()
 	for name, held := range map[string]string{
 		"owner": "SELECT FROM owners WHERE key_id = 'key_0' FOR UPDATE",
-		"inbox": "SELECT FROM inboxes WHERE id = 'inbox_0' FOR UPDATE",
+		"inbox": "SELECT FROM counts WHERE inbox_id = 'inbox_0' FOR UPDATE",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +152,7 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 			execute(t, tx, "SET LOCAL idle_in_transaction_session_timeout = 0; "+held)
 			// Mail for this key takes longer than a transaction for several keys waits.
 			execute(t, s.pool, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(.2); RETURN NEW; END'`)
-			execute(t, s.pool, "CREATE TRIGGER slow BEFORE UPDATE ON inboxes FOR EACH ROW WHEN (NEW.key_id = 'key_1') EXECUTE FUNCTION slow()")
+			execute(t, s.pool, "CREATE TRIGGER slow BEFORE UPDATE ON counts FOR EACH ROW WHEN (NEW.key_id = 'key_1') EXECUTE FUNCTION slow()")
 			var group []*delivery
 			last := len(inboxes) - 1
 			for _, in := range inboxes[:last] {

@@ -7,4 +7,4 @@ SELECT create_reference_table('schema_version'), create_reference_table('keys'),
 SELECT create_distributed_table('inboxes', 'key_id', colocate_with => 'none');
 SELECT create_distributed_table('addresses', 'address', colocate_with => 'inboxes');
 SELECT create_distributed_table(name, 'key_id', colocate_with => 'inboxes')
-FROM unnest(ARRAY['owners', 'messages', 'deleted', 'requests']) name;
+FROM unnest(ARRAY['owners', 'counts', 'messages', 'deleted', 'requests']) name;

@@ -48,13 +48,21 @@ const maxMoves = 1000
 // moveExtended moves inboxes that were extended past the end of their slot to that in which they end now, and
 // reports whether there may be more.
 func (s *Store) moveExtended(ctx context.Context, n slot) (more bool, err error) {
-	list, err := query(ctx, s.pool, scanInbox, "SELECT "+inboxColumns+" FROM inboxes i WHERE i.slot = $1 AND "+extended+" LIMIT $2", int32(n), maxMoves)
+	list, err := query(ctx, s.pool, scanPlaced, selectExtended, int32(n), maxMoves)
 	for _, in := range list {
 		if err == nil {
 			err = s.moveInbox(ctx, in)
 		}
 	}
 	return len(list) == maxMoves, err
+}
+
+const selectExtended = "SELECT i.key_id, i.id, i.created_at, i.expires_at, i.slot FROM inboxes i WHERE i.slot = $1 AND " + extended + " LIMIT $2"
+
+// scanPlaced scans where an inbox is, and what says where it belongs.
+func scanPlaced(row pgx.CollectableRow) (in service.Inbox, err error) {
+	err = row.Scan(&in.KeyID, &in.ID, &in.CreatedAt, &in.ExpiresAt, &in.Partition)
+	return in, err
 }
 
 // moveInbox moves an inbox with its messages. Mail for its key waits meanwhile, and for no other.
@@ -79,7 +87,7 @@ func (s *Store) moveInbox(ctx context.Context, in service.Inbox) error {
 	return s.changeOn(ctx, v.pool, func(b *pgx.Batch) {
 		bodies = nil
 		b.Queue("SET LOCAL statement_timeout = 0")
-		b.Queue(lockOwners+" = $1", in.KeyID)
+		b.Queue(lockOwner, in.KeyID)
 		b.Queue("UPDATE inboxes SET slot = $4 WHERE key_id = $1 AND id = $2 AND slot = $3", in.KeyID, in.ID, int32(from), int32(to)).Exec(func(done pgconn.CommandTag) error {
 			moved = done.RowsAffected()
 			return nil

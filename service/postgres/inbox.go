@@ -14,8 +14,6 @@ import (
 	"mayfly/service"
 )
 
-const inboxColumns = "i.id, i.key_id, i.address, i.created_at, i.expires_at, i.slot, i.messages, i.last, i.version, i.received_at"
-
 // newVersion returns a version that is unique even if the database is restored from a backup.
 func newVersion() int64 { return rand.Int64() }
 
@@ -53,15 +51,17 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) er
 	var before int
 	var created int64
 	err := s.batch(ctx, in.KeyID, func(b *pgx.Batch) {
-		b.Queue(`INSERT INTO owners AS o (key_id, inboxes, day, emails, emails_before) VALUES ($1, 0, $2, 0, 0)
-			ON CONFLICT (key_id) DO UPDATE SET day = o.day RETURNING inboxes`,
-			in.KeyID, int32(service.DayOf(in.CreatedAt))).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
-		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, messages, last, version, slot, received_at)
-			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, 0, 0, $6::bigint, $7::integer, $4
-			FROM owners o WHERE o.key_id = $1 AND o.inboxes < $8::bigint
+		b.Queue("INSERT INTO owners (key_id, inboxes, day, emails, emails_before) VALUES ($1, 0, $2, 0, 0) ON CONFLICT DO NOTHING",
+			in.KeyID, int32(service.DayOf(in.CreatedAt)))
+		b.Queue(lockOwner+" RETURNING inboxes", in.KeyID).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
+		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, slot)
+			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, $6::integer
+			FROM owners o WHERE `+newestOwner+` AND o.inboxes < $7::bigint
 				AND NOT EXISTS (SELECT 1 FROM inboxes i WHERE i.key_id = $1 AND i.address = $3 AND i.expires_at > $4)`,
-			in.KeyID, in.ID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)), limit)
-		b.Queue("UPDATE owners SET inboxes = inboxes + 1 WHERE key_id = $1 AND EXISTS (SELECT 1 FROM inboxes WHERE key_id = $1 AND id = $2)",
+			in.KeyID, in.ID, in.Address, in.CreatedAt, in.ExpiresAt, int32(slotOf(in)), limit)
+		b.Queue(`INSERT INTO counts (key_id, inbox_id, messages, last, version, received_at)
+			SELECT i.key_id, i.id, 0, 0, $3::bigint, i.created_at FROM inboxes i WHERE i.key_id = $1 AND i.id = $2`, in.KeyID, in.ID, newVersion())
+		b.Queue("UPDATE owners SET inboxes = inboxes + 1 WHERE "+newestOwner+" AND EXISTS (SELECT 1 FROM inboxes WHERE key_id = $1 AND id = $2)",
 			in.KeyID, in.ID).Exec(func(done pgconn.CommandTag) error {
 			created = done.RowsAffected()
 			return nil
@@ -128,17 +128,16 @@ type addressRow struct{ Address, KeyID string }
 
 func (s *Store) readAddresses(ctx context.Context, pool *pgxpool.Pool, addresses []string) ([]addressRow, error) {
 	return each(ctx, s, pool, addresses, pgx.RowToStructByPos[addressRow], func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
-		return queueNamed(b, "SELECT address, key_id FROM addresses WHERE address", part, "")
+		return queueNamed(b, "SELECT address, key_id FROM addresses WHERE address = $1", "SELECT address, key_id FROM addresses WHERE address = ANY($1)", part)
 	})
 }
 
-// queueNamed queues a query for rows that are found by one of some names, whose last word is the
-// column of the name.
-func queueNamed(b *pgx.Batch, sql string, names []string, rest string, more ...any) *pgx.QueuedQuery {
+// queueNamed queues one of two queries: for one name, or for an array of them.
+func queueNamed(b *pgx.Batch, ofOne, ofAll string, names []string, more ...any) *pgx.QueuedQuery {
 	if len(names) == 1 {
-		return b.Queue(sql+" = $1"+rest, append([]any{names[0]}, more...)...)
+		return b.Queue(ofOne, append([]any{names[0]}, more...)...)
 	}
-	return b.Queue(sql+" = ANY($1)"+rest, append([]any{names}, more...)...)
+	return b.Queue(ofAll, append([]any{names}, more...)...)
 }
 
 // Inbox implements service.Store.
@@ -161,12 +160,12 @@ func (s *Store) readInboxes(ctx context.Context, pool *pgxpool.Pool, list []keye
 func (s *Store) inboxesBy(ctx context.Context, pool *pgxpool.Pool, column string, list []keyed) ([]service.Inbox, error) {
 	return each(ctx, s, pool, list, scanInbox, func(b *pgx.Batch, part []keyed) *pgx.QueuedQuery {
 		if len(part) == 1 {
-			return b.Queue("SELECT "+inboxColumns+" FROM inboxes i WHERE i.key_id = $1 AND i."+column+" = $2 ORDER BY i.expires_at",
+			return b.Queue("SELECT "+inboxColumns+" FROM "+inboxesOf("$1")+" WHERE i.key_id = $1 AND i."+column+" = $2 ORDER BY i.expires_at",
 				part[0].keyID, part[0].name)
 		}
 		keyIDs, names := columns(part)
-		return b.Queue("SELECT "+inboxColumns+` FROM unnest($1::text[], $2::text[]) u (key_id, name)
-			JOIN inboxes i ON i.key_id = u.key_id AND i.`+column+" = u.name ORDER BY i.expires_at", keyIDs, names)
+		return b.Queue("SELECT "+inboxColumns+" FROM unnest($1::text[], $2::text[]) u (k, name), "+inboxesOf("i.key_id")+
+			" WHERE i.key_id = u.k AND i."+column+" = u.name ORDER BY i.expires_at", keyIDs, names)
 	})
 }
 
@@ -220,12 +219,12 @@ func (s *Store) readPages(ctx context.Context, pool *pgxpool.Pool, list []servic
 	for i, of := range list {
 		p := &pages[i]
 		p.of = of
-		b.Queue("SELECT inboxes FROM owners WHERE key_id = $1", of.KeyID).Query(func(rows pgx.Rows) error {
+		b.Queue("SELECT inboxes FROM owners WHERE "+newestOwner, of.KeyID).Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&p.total}, func() error { return nil })
 			return err
 		})
-		b.Queue("SELECT "+inboxColumns+` FROM inboxes i WHERE key_id = $1 AND created_at <= $2 AND (created_at < $2 OR id > $3)
-			ORDER BY created_at DESC, id LIMIT $4`, of.KeyID, of.CreatedAt, of.ID, of.Limit).Query(func(rows pgx.Rows) (err error) {
+		b.Queue("SELECT "+inboxColumns+" FROM "+inboxesOf("$1")+` WHERE i.key_id = $1 AND i.created_at <= $2 AND (i.created_at < $2 OR i.id > $3)
+			ORDER BY i.created_at DESC, i.id LIMIT $4`, of.KeyID, of.CreatedAt, of.ID, of.Limit).Query(func(rows pgx.Rows) (err error) {
 			p.inboxes, err = pgx.CollectRows(rows, scanInbox)
 			return err
 		})
@@ -247,10 +246,15 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 		return service.Inbox{}, service.ErrNotFound
 	}
 	var extended []service.Inbox
+	var changed int64
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
-		b.Queue(lockOwners+" = $1", keyID)
-		b.Queue("UPDATE inboxes i SET expires_at = $4, version = $5 WHERE key_id = $1 AND id = $2 AND expires_at > $3 RETURNING "+inboxColumns,
-			keyID, id, now, expires, newVersion()).Query(func(rows pgx.Rows) (err error) {
+		b.Queue(lockOwner, keyID)
+		b.Queue("UPDATE inboxes SET expires_at = $4 WHERE key_id = $1 AND id = $2 AND expires_at > $3", keyID, id, now, expires).Exec(func(done pgconn.CommandTag) error {
+			changed = done.RowsAffected()
+			return nil
+		})
+		b.Queue("UPDATE counts SET version = $3 WHERE "+newestCount, keyID, id, newVersion())
+		b.Queue("SELECT "+inboxColumns+" FROM "+inboxesOf("$1")+" WHERE i.key_id = $1 AND i.id = $2", keyID, id).Query(func(rows pgx.Rows) (err error) {
 			extended, err = pgx.CollectRows(rows, scanInbox)
 			return err
 		})
@@ -258,15 +262,12 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 	if err != nil {
 		return service.Inbox{}, err
 	}
-	if len(extended) == 0 {
+	if changed == 0 || len(extended) == 0 {
 		return service.Inbox{}, service.ErrNotFound
 	}
 	s.announcer.announce(id)
 	return extended[0], nil
 }
-
-// lockOwners begins a change, see the package.
-const lockOwners = "UPDATE owners SET day = day WHERE key_id"
 
 // DeleteInbox implements service.Store. The messages can no longer be read, but are left for Sweep
 // to remove.

@@ -158,7 +158,8 @@ func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
 
 func (s *Store) readOwners(ctx context.Context, pool *pgxpool.Pool, keyIDs []string) ([]owner, error) {
 	return each(ctx, s, pool, keyIDs, scanOwner, func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
-		return queueNamed(b, "SELECT "+ownerColumns+" FROM owners WHERE key_id", part, "")
+		return queueNamed(b, "SELECT "+ownerColumns+" FROM owners WHERE "+newestOwner,
+			"SELECT "+ownerColumns+" FROM unnest($1::text[]) u (k) CROSS JOIN LATERAL (SELECT * FROM owners WHERE key_id = u.k ORDER BY generation DESC LIMIT 1) o", part)
 	})
 }
 

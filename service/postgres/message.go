@@ -155,12 +155,12 @@ func (s *Store) DeleteMessages(ctx context.Context, in service.Inbox, messageID 
 		var bodies []sharedBody
 		err := s.change(ctx, in.KeyID, func(b *pgx.Batch) {
 			bodies = nil
-			b.Queue(lockOwners+" = $1", in.KeyID)
+			b.Queue(lockOwner, in.KeyID)
 			queueBodies(b, n, &bodies, "inbox_id = $2 AND seq BETWEEN $3 AND $4 AND (id = $5 OR $5 = '')", in.KeyID, in.ID, first, last, messageID)
 			b.Queue("WITH gone AS (DELETE FROM "+n.table()+` WHERE key_id = $1 AND inbox_id = $2 AND seq BETWEEN $3 AND $4
 				AND (id = $5 OR $5 = '') RETURNING seq)
-			UPDATE inboxes SET messages = messages - (SELECT count(*) FROM gone), version = $6
-			WHERE key_id = $1 AND id = $2 AND slot = $7 AND ($5 = '' OR EXISTS (SELECT 1 FROM gone))`,
+			UPDATE counts SET messages = messages - (SELECT count(*) FROM gone), version = $6
+			WHERE `+newestCount+` AND EXISTS (SELECT 1 FROM inboxes WHERE key_id = $1 AND id = $2 AND slot = $7) AND ($5 = '' OR EXISTS (SELECT 1 FROM gone))`,
 				in.KeyID, in.ID, first, last, messageID, newVersion(), int32(n)).Exec(func(done pgconn.CommandTag) error {
 				changed = done.RowsAffected()
 				return nil

@@ -15,14 +15,16 @@ CREATE TABLE keys (
     revoked_at timestamptz
 );
 
--- What is counted of a key. A transaction that changes anything of a key locks this row first.
+-- What is counted of a key. A transaction that changes anything of a key locks its newest row first. See count.go for generations.
 CREATE TABLE owners (
-    key_id        text COLLATE "C" PRIMARY KEY,
+    key_id        text COLLATE "C" NOT NULL,
+    generation    integer NOT NULL DEFAULT 0,
     inboxes       integer NOT NULL,        -- how many it has
     day           integer NOT NULL,        -- the last day with messages: days since 1970-01-01
     emails        integer NOT NULL,        -- on that day
     day_before    integer NOT NULL DEFAULT 0, -- the last one before it with messages
-    emails_before integer NOT NULL         -- on that
+    emails_before integer NOT NULL,        -- on that
+    PRIMARY KEY (key_id, generation)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 
 CREATE TABLE inboxes (
@@ -32,18 +34,26 @@ CREATE TABLE inboxes (
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     slot       integer NOT NULL,           -- the partition of its messages
-    messages   bigint NOT NULL,            -- in it
-    last       bigint NOT NULL,            -- the sequence number of the newest it ever had
-    version    bigint NOT NULL,            -- differs after each change of it or its messages
-    received_at timestamptz NOT NULL,      -- of the newest message it ever had; at first created_at
     PRIMARY KEY (key_id, id)
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+);
 CREATE INDEX inboxes_by_address ON inboxes (key_id, address);
 CREATE INDEX inboxes_by_age ON inboxes (key_id, created_at DESC, id);
 CREATE INDEX inboxes_by_expiry ON inboxes (expires_at);
 -- The few that end after their slot.
 CREATE INDEX inboxes_extended ON inboxes (slot)
     WHERE expires_at > to_timestamp(CASE WHEN slot >= 0 THEN (slot + 1) * 3600.0 ELSE (1 - slot) * 86400.0 END);
+
+-- What a delivery changes of an inbox, in its newest row.
+CREATE TABLE counts (
+    key_id      text COLLATE "C" NOT NULL,
+    inbox_id    text COLLATE "C" NOT NULL,
+    generation  integer NOT NULL DEFAULT 0,
+    messages    bigint NOT NULL,           -- in it
+    last        bigint NOT NULL,           -- the sequence number of the newest it ever had
+    version     bigint NOT NULL,           -- differs after each change of it or its messages
+    received_at timestamptz NOT NULL,      -- of the newest message it ever had; at first created_at
+    PRIMARY KEY (key_id, inbox_id, generation)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 -- An address belongs for ever to the key that had it first. The inbox that has it is the newest one of that key.
 CREATE TABLE addresses (

@@ -111,11 +111,11 @@ func (r *recorder) take() []*transaction {
 }
 
 var (
-	ofKeys      = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(owners|inboxes|messages(_[hd][0-9_]+)?|deleted|requests)\b`)
+	ofKeys      = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(owners|inboxes|counts|messages(_[hd][0-9_]+)?|deleted|requests)\b`)
 	ofAddresses = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+addresses\b`)
 	changes     = regexp.MustCompile(`(?i)^\s*(INSERT|UPDATE|DELETE)\b`)
 	severalRows = regexp.MustCompile(`(?i)\b(ANY\(|JOIN|USING|SELECT|unnest\()`)
-	severalKeys = regexp.MustCompile(`(?i)\b(key_id = ANY\(|JOIN|USING|unnest\(|FOR (NO KEY )?UPDATE)`)
+	severalKeys = regexp.MustCompile(`(?i)\b(key_id = ANY\(|USING|unnest\(\$1|FOR (NO KEY )?UPDATE)`)
 	ofOneKeyRow = regexp.MustCompile(`\bWHERE key_id = \$1|INTO \w+( AS \w+)? \(key_id\b[^)]*\) VALUES \(\$1`)
 
 	// What is distributed by key_id names it in a parameter, or by what it is joined with, or among

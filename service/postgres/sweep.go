@@ -201,11 +201,13 @@ func (s *Store) forKeys(ctx context.Context, keys []string, queue, then func(b *
 // queueDeletion queues the deletion of inboxes of a key, and returns the query whose rows are those that were
 // there. The messages of those that meet a condition are left for removeDeleted, and others for the end of their slot.
 func queueDeletion(b *pgx.Batch, keyID string, ids []string, condition string) *pgx.QueuedQuery {
-	b.Queue(lockOwners+" = $1", keyID)
+	b.Queue(lockOwner, keyID)
 	b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, last)
-		SELECT i.key_id, i.id, i.slot, i.last FROM inboxes i WHERE i.key_id = $1 AND i.id = ANY($2) AND i.messages > 0`+condition, keyID, ids)
+		SELECT i.key_id, i.id, i.slot, c.last FROM inboxes i JOIN counts c ON c.key_id = i.key_id AND c.inbox_id = i.id
+		WHERE i.key_id = $1 AND i.id = ANY($2) AND c.messages > 0`+condition, keyID, ids)
+	b.Queue("DELETE FROM counts WHERE key_id = $1 AND inbox_id = ANY($2)", keyID, ids)
 	return b.Queue(`WITH gone AS (DELETE FROM inboxes WHERE key_id = $1 AND id = ANY($2) RETURNING key_id, id),
-			counted AS (UPDATE owners SET inboxes = inboxes - (SELECT count(*) FROM gone) WHERE key_id = $1 AND EXISTS (SELECT 1 FROM gone))
+			counted AS (UPDATE owners SET inboxes = inboxes - (SELECT count(*) FROM gone) WHERE `+newestOwner+` AND EXISTS (SELECT 1 FROM gone))
 		SELECT key_id, id FROM gone`, keyID, ids)
 }
 

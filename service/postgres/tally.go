@@ -49,21 +49,6 @@ func newTally(group []*delivery, gone map[*service.NewMessage]bool) *tally {
 	return t
 }
 
-// A row has as many new messages as its ID is in an array.
-const (
-	// As service.Emails.Add.
-	countEmails = `UPDATE owners SET day = greatest($2, least(day, $2 + 1)),
-		emails = CASE WHEN day > $2 THEN emails WHEN day = $2 THEN emails + cardinality(array_positions($3::text[], key_id))
-			ELSE cardinality(array_positions($3::text[], key_id)) END,
-		day_before = CASE WHEN day > $2 THEN $2 WHEN day = $2 THEN day_before ELSE day END,
-		emails_before = CASE WHEN day > $2 THEN CASE WHEN day_before >= $2 THEN emails_before ELSE 0 END
-			+ cardinality(array_positions($3::text[], key_id)) WHEN day = $2 THEN emails_before ELSE emails END
-		WHERE key_id`
-	countMessages = `UPDATE inboxes i SET version = $2, messages = messages + cardinality(array_positions($3::text[], id)),
-		last = last + cardinality(array_positions($3::text[], id)), received_at = greatest(received_at, $4)
-		WHERE id = ANY($3) AND key_id`
-)
-
 // count begins a transaction in which the rows count the messages.
 func (t *tally) count(ctx context.Context, conn *pgx.Conn, s *Store) error {
 	t.owners, t.inboxes = make(map[string]owner), make(map[keyed]service.Inbox)
@@ -78,18 +63,23 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, s *Store) error {
 		for _, k := range part {
 			all = append(all, slices.Repeat([]string{k}, len(t.inboxIDs[k]))...)
 		}
-		queueNamed(&b, countEmails, part, " RETURNING "+ownerColumns, int32(t.day()), all).Query(func(rows pgx.Rows) error {
+		queueNamed(&b, addEmailsOfOne, addEmailsOfAll, part, int32(t.day()), all, generationOf).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanOwner)
 			maps.Copy(t.owners, index(list, func(o owner) string { return o.keyID }))
 			return err
 		})
 	}
 	for part := range slices.Chunk(keys, s.rowsPerStatement) {
-		var all []string
+		var all, of, ids []string
 		for _, k := range part {
 			all = append(all, t.inboxIDs[k]...)
+			different := slices.Compact(slices.Sorted(slices.Values(t.inboxIDs[k])))
+			of, ids = append(of, slices.Repeat([]string{k}, len(different))...), append(ids, different...)
 		}
-		queueNamed(&b, countMessages, part, " RETURNING "+inboxColumns, newVersion(), all, t.received()).Query(func(rows pgx.Rows) error {
+		if len(part) == 1 {
+			of = part
+		}
+		queueNamed(&b, addMessagesOfOne, addMessagesOfAll, of, newVersion(), all, t.received(), ids, generationOf).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanInbox)
 			maps.Copy(t.inboxes, index(list, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} }))
 			return err
