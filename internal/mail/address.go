@@ -64,15 +64,7 @@ func (l *addressList) bracket(i int) (after int) {
 	}
 	name := l.phrase(l.s[l.start:i])
 	i += len(l.s[i:]) - len(strings.TrimLeft(l.s[i:], "<"))
-	end := i
-	for end < len(l.s) && strings.IndexByte("<>,;", l.s[end]) < 0 {
-		if l.s[end] == '"' && end == i {
-			end = l.skip(end)
-		} else {
-			end++
-		}
-	}
-	l.steps += end - i
+	end := l.next(i, "<>,;")
 	l.a = Address{Name: name, Addr: l.address(l.s[i:end])}
 	l.named = true
 	if l.start = end; end < len(l.s) && l.s[end] == '>' {
@@ -83,10 +75,12 @@ func (l *addressList) bracket(i int) (after int) {
 
 // add ends an entry, with the words that are around its angle brackets or all of it.
 func (l *addressList) add(words string) {
-	if l.a == (Address{}) {
-		l.a = l.bare(words)
-	} else if l.a.Name == "" {
-		l.a.Name = l.phrase(strings.Trim(words, "<> \t"))
+	if words = strings.Trim(words, "<> \t"); words != "" {
+		if l.a == (Address{}) {
+			l.a = l.bare(words)
+		} else if l.a.Name == "" {
+			l.a.Name = l.phrase(words)
+		}
 	}
 	if l.a != (Address{}) {
 		l.list = append(l.list, l.a)

@@ -3,10 +3,8 @@ package mail
 import (
 	"bytes"
 	"math"
-	"net/mail"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -264,16 +262,4 @@ func Summarize(raw []byte) Summary {
 	h := usual.messageHeader(room[:0], raw)
 	charset := h.charset()
 	return Summary{From: h.from(charset), Subject: decodeHeader(h.get("Subject"), charset)}
-}
-
-// parseDate reads a Date field. It is zero if RFC 5322 does not allow it, which the checks report.
-func parseDate(s string) time.Time {
-	if s == "" || len(s) > 200 {
-		return time.Time{}
-	}
-	t, err := time.Parse("Mon, 2 Jan 2006 15:04:05 -0700", s) // nearly all mail, and fast
-	if err != nil {
-		t, _ = mail.ParseDate(s)
-	}
-	return t
 }

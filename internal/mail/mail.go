@@ -52,12 +52,10 @@ func (a Attachment) Calendar() bool {
 
 // Message is a message as far as it could be read.
 type Message struct {
-	Fields    []Field
-	From      Address
-	To        []Address
-	Subject   string
-	Date      time.Time // zero when missing or unreadable
-	MessageID string    // without angle brackets
+	Fields  []Field
+	From    Address
+	To      []Address
+	Subject string
 
 	ReceivedAt time.Time // zero when not known; Parse does not set it
 	Delivery   []Field   // how it came, for people; nil when nobody asked; Parse does not set it
@@ -158,10 +156,8 @@ func (p *parser) report(h header) {
 			continue
 		}
 		switch p.strays++; {
-		case len(bytes.TrimLeft(l.Raw, " \t\r\n")) == 0:
-			p.defect("White space comes before the header")
-		case bytes.HasPrefix(l.Raw, []byte("\ufeff")):
-			p.defect("A byte order mark comes before the header")
+		case len(bytes.TrimLeft(l.Raw, " \t\r\n\ufeff")) == 0:
+			p.defect("White space or a byte order mark comes before the header")
 		case p.strays <= maxStrays:
 			p.defect(fmt.Sprintf("A line of the header is not a field and is left out: %.60q", decodeRaw(l.Raw[:min(len(l.Raw), 200)], "")))
 		default:
@@ -191,14 +187,12 @@ func (p *parser) describe(h header) {
 	m.From = h.from(charset)
 	m.To = parseAddresses(string(h.get("To")), charset, maxAddresses)
 	m.Subject = decodeHeader(h.get("Subject"), charset)
-	m.MessageID = trimID(string(h.get("Message-ID")))
-	m.Date = parseDate(string(h.get("Date")))
 }
 
 // maxAddresses is how many addresses of To are shown.
 const maxAddresses = 1000
 
-// trimID removes the angle brackets of a Message-ID or a Content-ID.
+// trimID removes the angle brackets of a Content-ID.
 func trimID(s string) string {
 	s = strings.TrimSpace(s)
 	if start := strings.IndexByte(s, '<'); start >= 0 {
@@ -289,40 +283,37 @@ func (p *parser) readPart(h header, at location) part {
 // maxTypes is how many fields Content-Type of a header are read.
 const maxTypes = 3
 
-// contentType reads the Content-Type. Of several, a multipart whose boundary is in the body counts, then HTML for a body
-// that is HTML, then the first that is no multipart.
-func (p *parser) contentType(h header, charset string) mediaType {
-	var types []mediaType
+// contentType reads the Content-Type, of several the first of those that fit the body best.
+func (p *parser) contentType(h header, charset string) (best mediaType) {
+	count, fit := 0, -1
 	for _, l := range h.lines {
-		if l.Is("Content-Type") && len(types) < maxTypes {
-			types = append(types, parseMediaType(l.Text(), charset))
+		if !l.Is("Content-Type") || count == maxTypes {
+			continue
+		}
+		count++
+		m := parseMediaType(l.Text(), charset)
+		if f := m.fit(h.body); f > fit {
+			best, fit = m, f
 		}
 	}
-	switch len(types) {
-	case 0:
-		return mediaType{}
-	case 1:
-		return types[0]
+	if count > 1 {
+		p.defect("A header has several Content-Types: the one that fits the body counts")
 	}
-	p.defect("A header has several Content-Types: the one that fits the body counts")
-	html := looksHTML(h.body) || bytes.HasPrefix(bytes.TrimLeft(h.body, " \t\r\n"), []byte("<"))
-	return slices.MaxFunc(types, func(a, b mediaType) int { return a.fit(h.body, html) - b.fit(h.body, html) })
+	return best
 }
 
-// fit is how well a type fits a body, which looks like HTML or not.
-func (m mediaType) fit(body []byte, html bool) int {
-	switch isHTML := m.value == "text/html"; {
+// fit is how well a type fits a body: a multipart by its boundary, HTML or another by how the body begins.
+func (m mediaType) fit(body []byte) int {
+	switch {
 	case strings.HasPrefix(m.value, "multipart/"):
-		start, boundary := -1, m.boundary()
-		if boundary != "" {
-			start, _, _ = nextDelimiter(body, []byte("--"+boundary), 0)
+		if start, _, _ := nextDelimiter(body, []byte("--"+m.boundary()), 0); start < 0 {
+			return 0
 		}
-		return 3 * min(start+1, 1)
-	case isHTML == html:
+		return 3
+	case (m.value == "text/html") == (looksHTML(body) || bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("<"))):
 		return 2
-	default:
-		return 1
 	}
+	return 1
 }
 
 // mediaTypeOf replaces a media type that is missing or invalid.
