@@ -122,6 +122,12 @@ type Append struct {
 	Raw      []byte // the message as received, the same for all; not kept after the call
 }
 
+// What a delivery takes: MaxDelivery at most, of which its body is one part, and each message MaxSummary at most, in bytes.
+const (
+	MaxDelivery = 512 << 20
+	MaxSummary  = 4 << 10
+)
+
 // NewMessage is a message for one inbox; the store assigns its sequence number and its ID.
 type NewMessage struct {
 	ID             string    // set by Store.Append; empty if the message was left out

@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	pebbledb "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
@@ -555,6 +556,19 @@ func TestFaultInTheBackground(t *testing.T) {
 		wantAll(t, s, in, sent...)
 		must(t, s.Close())
 	})
+}
+
+// What panics while a group is made ends the store with a line, too.
+func TestPanicInAGroup(t *testing.T) {
+	t.Parallel()
+	s := mustOpen(t, t.TempDir(), Options{})
+	in := testInbox(t, s, "ada")
+	must(t, acknowledged(t, s, in, "one"))
+	wantCode(t, s.commit(t.Context(), 0, func(*group) error { panic(pebbledb.ErrBatchTooLarge) }), service.Unavailable)
+	wantFailure(t, s, "too large")
+	wantCode(t, acknowledged(t, s, in, "two"), service.Unavailable)
+	wantAll(t, s, in, "one")
+	must(t, s.Close())
 }
 
 func wantFailure(t *testing.T, s *Store, cause string) {

@@ -462,6 +462,10 @@ func TestPaging(t *testing.T) {
 	if subjects != "6543210" {
 		t.Errorf("paged through %q", subjects)
 	}
+	// Two questions whose words run into each other's.
+	first := whole.Messages[0].ID
+	get[messages](t, srv, key, in.path()+"/messages?limit=10&after="+first)
+	srv.wants(t, 404, key, "GET", in.path()+"/messages?limit=1&after=0"+first, "")
 }
 
 // deleting is a service that deletes the last message of each page once it was read.

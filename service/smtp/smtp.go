@@ -140,6 +140,10 @@ func (o Options) Check() error {
 	if need := 2 * maxBufferBytes(o.MaxMessageBytes); 0 <= o.MaxInFlightBytes && o.MaxInFlightBytes < need {
 		fault("the memory for messages in flight must be at least %d bytes: a message of %d bytes takes half of that while it grows", need, o.MaxMessageBytes)
 	}
+	if int64(o.MaxRecipients) > (service.MaxDelivery-o.MaxMessageBytes)/service.MaxSummary {
+		fault("a message of %d bytes to %d recipients is more than a store takes at once: %d bytes, and %d of them for each recipient",
+			o.MaxMessageBytes, o.MaxRecipients, service.MaxDelivery, service.MaxSummary)
+	}
 	if _, err := parseChaos(o.Chaos); err != nil {
 		faults = append(faults, err)
 	}
