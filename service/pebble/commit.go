@@ -228,6 +228,7 @@ func (s *Store) commitGroup(g *group) error {
 	}
 	g.updateCaches()
 	if slices.ContainsFunc(g.waiting, func(o *op) bool { return !o.test }) {
+		s.groups.Add(1)
 		select {
 		case s.written <- struct{}{}:
 		default:

@@ -77,6 +77,7 @@ type Store struct {
 
 	cache        *pebbledb.Cache
 	written      chan struct{} // has an element if something was written recently
+	groups       atomic.Int64  // that were written
 	writing      chan struct{} // has an element while a group or the end of a log is written
 	removed      atomic.Bool   // an inbox or a message was removed since the last tidying
 	readPanic    atomic.Bool   // the database panicked in a read

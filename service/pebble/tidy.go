@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	tidyAfter      = time.Minute     // without a write
-	tidyAfterTight = 5 * time.Second // likewise, if the disk is nearly full
-	tidyLogs       = 1 << 20         // bytes of logs that need no tidying
-	tidyTables     = 16 << 20        // largest size of tables, without bodies, that are compacted
-	maxLogs        = 16              // more than there are
+	tidyAfter      = 30 * time.Second // with few writes, at most twice as long
+	tidyAfterTight = 5 * time.Second  // likewise, if the disk is nearly full
+	fewGroups      = 100              // such as the removal of what expires
+	tidyLogs       = 1 << 20          // bytes of logs that need no tidying
+	tidyTables     = 16 << 20         // largest size of tables, without bodies, that are compacted
+	maxLogs        = 16               // more than there are
 )
 
-// runTidy tidies the store when nothing has been written for a while. While mail comes in, the
+// runTidy tidies the store when next to nothing has been written for a while. While mail comes in, the
 // database keeps what it will need again: logs for reuse, memtables, blocks that were read. It also
 // leaves deleted data in place until a compaction comes across it. Tidying frees all of that.
 func (s *Store) runTidy() {
@@ -27,19 +28,24 @@ func (s *Store) runTidy() {
 		case <-s.stop:
 			return
 		}
-		wait := tidyAfter
-		if s.disk.tight() {
-			wait = tidyAfterTight
+		for quiet := false; !quiet; {
+			wait := tidyAfter
+			if s.disk.tight() {
+				wait = tidyAfterTight
+			}
+			before := s.groups.Load()
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+			case <-s.stop:
+				timer.Stop()
+				return
+			}
+			quiet = s.waiting.Load() == 0 && s.groups.Load()-before <= fewGroups
 		}
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
-		case <-s.stop:
-			timer.Stop()
-			return
-		}
-		if len(s.written) > 0 {
-			continue
+		case <-s.written: // before this
+		default:
 		}
 		if err := s.tidy(); err != nil {
 			s.log.Warn("unused disk space of the store could not be freed", "error", err)
