@@ -38,6 +38,7 @@ const (
 type Budget struct {
 	mu      sync.Mutex
 	ceiling int         // the limit without 429s; 0 for none
+	stated  int         // requests a minute that the service states; 0 while it has stated none
 	limit   int         // of the requests in any window; 0 for none
 	changed time.Time   // when limit was last shrunk or grown
 	sent    []time.Time // the requests of the last window, the oldest first
@@ -52,9 +53,10 @@ func newBudget() *Budget { return &Budget{ceiling: defaultLimit, limit: defaultL
 
 // Usage is how much of a budget is used.
 type Usage struct {
-	Used  int  // requests of the last minute, 0 without a limit
-	Limit int  // the most there may be; 0 for no limit
-	Tight bool // more than half is used, or the limit is reduced after an answer 429
+	Used   int  // requests of the last minute, 0 without a limit
+	Limit  int  // the most there may be; 0 for no limit
+	Stated int  // the most there may be by what the service states; 0 while it has stated none
+	Tight  bool // more than half is used, or the limit is reduced after an answer 429
 }
 
 // Usage returns how much of the budget is used.
@@ -67,7 +69,7 @@ func (b *Budget) Usage() Usage {
 	for i := len(b.sent) - 1; i >= 0 && now.Sub(b.sent[i]) < time.Minute; i-- {
 		used++
 	}
-	return Usage{used, b.limit, 2*used > b.limit || b.limit < b.ceiling}
+	return Usage{used, b.limit, b.stated, 2*used > b.limit || b.limit < b.ceiling}
 }
 
 // Background returns how many background requests may be made in a minute, a million without a
@@ -187,6 +189,7 @@ func (b *Budget) adopt(q Quota) {
 	b.update(now)
 	if q.Limit > 0 && q.Window > 0 {
 		ceiling := int(max(1, min(int64(q.Limit)*int64(time.Minute)/int64(q.Window), 100_000)))
+		b.stated = ceiling
 		if ceiling != b.ceiling {
 			if b.limit == b.ceiling || b.limit > ceiling {
 				b.limit = ceiling
@@ -205,7 +208,7 @@ func (b *Budget) adopt(q Quota) {
 func (b *Budget) lift() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.ceiling, b.limit, b.sent = 0, 0, nil
+	b.ceiling, b.limit, b.stated, b.sent = 0, 0, 0, nil
 }
 
 // limited shrinks the budget after a 429 to a request that was sent at that time.

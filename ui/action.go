@@ -99,9 +99,10 @@ type action struct {
 	// DisabledReason is why the action is unavailable, "" if it is available. Nil means always.
 	DisabledReason func() string
 	Run            func() tea.Cmd
-	Hint           string // short form for the bottom line; without one it is not shown there
-	First          bool   // it stands there before the others
-	Held           bool   // it repeats while its key is held; other actions do not
+	Hint           string        // short form for the bottom line; without one it is not shown there
+	HintNow        func() string // instead of Hint, where that depends on the state; may be nil
+	First          bool          // it stands there before the others
+	Held           bool          // it repeats while its key is held; other actions do not
 }
 
 // key is the name of the first key of the action, "" without one.
@@ -203,7 +204,15 @@ type hint struct {
 	*action
 }
 
-func (c *action) hintWidth() int { return theme.Width(c.key()) + theme.Width(c.Hint) + 3 }
+func (c *action) hintWidth() int { return theme.Width(c.key()) + theme.Width(c.hint()) + 3 }
+
+// hint is the short form of the action for the bottom line, "" without one.
+func (c *action) hint() string {
+	if c.HintNow != nil {
+		return c.HintNow()
+	}
+	return c.Hint
+}
 
 // hints returns the available actions of a pane, as many as fit into room cells: first those that go first or
 // have taken their key from another, and last the help.
@@ -224,7 +233,7 @@ func (t table) hints(p theme.Pane, room int) []hint {
 	}
 	for _, first := range []bool{true, false} {
 		for _, c := range t.actions {
-			if c.Hint != "" && c != help && c.key() != "" && c.Where.has(p) && (c.First || t.shares(c, p)) == first && t.works(c, p) {
+			if c.hint() != "" && c != help && c.key() != "" && c.Where.has(p) && (c.First || t.shares(c, p)) == first && t.works(c, p) {
 				add(c, left)
 			}
 		}

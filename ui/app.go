@@ -144,6 +144,7 @@ func (a *app) Init() tea.Cmd {
 
 // fit lays out the screen for the current state and requests what it still lacks.
 func (a *app) fit() tea.Cmd {
+	a.inboxes.Unwatched = a.connection.Trouble() != session.NoTrouble
 	cmds := []tea.Cmd{a.reading.showSelected(), a.reader.TidyImages(), a.reader.Layout(), a.reader.Overlay(len(a.dialogs) > 0 || a.layout.TooSmall), a.tick()}
 	for _, d := range a.dialogs {
 		d.Fit(a.width, a.height)

@@ -24,6 +24,8 @@ type arrivals struct {
 
 	newest    *store.Message // the latest arrival
 	elsewhere *store.Message // the newest that came to an inbox that is not listed
+	others    int            // that came before it and were not announced for longer than a notice stays
+	announced time.Time      // when elsewhere was
 	burst     burst
 	touched   bool // the user has used the keys or the mouse
 }
@@ -140,15 +142,19 @@ func (r *arrivals) arrived(mail []*store.Message) tea.Cmd {
 	}
 	elsewhere := slices.DeleteFunc(mail, func(m *store.Message) bool { return r.messages.Lists(m.InboxID) })
 	if len(elsewhere) > 0 {
-		r.elsewhere = newestOf(elsewhere)
-		r.footer.say(func() string { return r.saidElsewhere(len(elsewhere)) }, r.now)
+		if r.elsewhere == nil || r.otherInboxNotice() == "" || r.now.Sub(r.announced) > noticeTime {
+			r.others = -1
+		}
+		r.others += len(elsewhere)
+		r.elsewhere, r.announced = newestOf(elsewhere), r.now
+		r.footer.say(r.otherInboxNotice, r.now)
 	}
 	return cmd
 }
 
-// saidElsewhere says what came to inboxes that are not listed, n messages, with the code of the newest once it is read.
-// It is "" once the user has gone there.
-func (r *arrivals) saidElsewhere(n int) string {
+// otherInboxNotice says what came to inboxes that are not listed, with the code of the newest once it is read. It is ""
+// once the user has gone there.
+func (r *arrivals) otherInboxNotice() string {
 	m := r.elsewhere
 	if m == nil || r.messages.Lists(m.InboxID) {
 		return ""
@@ -158,8 +164,8 @@ func (r *arrivals) saidElsewhere(n int) string {
 		text = m.Findings.Code
 	}
 	text += " for " + r.nameOf(m) + ": " + m.Subject
-	if n > 1 {
-		text += fmt.Sprintf(" and %d more", n-1)
+	if r.others > 0 {
+		text += fmt.Sprintf(" and %d more", r.others)
 	}
 	return text + " · " + r.table.keyFor("unread-next") + " goes there"
 }

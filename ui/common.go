@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -60,6 +61,12 @@ func (c *common) report(d host.Done) tea.Cmd {
 		c.log.Warn("failed", "error", d.Err)
 	}
 	c.footer.done(d, c.now)
+	if limited := errors.Is(d.Err, api.ErrRateLimited); limited || errors.Is(d.Err, api.ErrUnavailable) {
+		if s := c.session(); s != nil && limited {
+			s.Watcher.Report(d.Err)
+		}
+		c.footer.outcome.now = func() string { return c.connection.Sentence(c.now) } // rather than one of several times
+	}
 	return nil
 }
 

@@ -18,7 +18,8 @@ type comparing struct {
 
 func (c comparing) actions() []*action {
 	return []*action{
-		withItem(action{ID: "compare", Title: "Compare with the previous similar message, or two marked", Keys: []string{"="}, Where: anywhere}, c.pair, c.compare),
+		withItem(action{ID: "compare", Title: "Compare with the previous similar message, or two marked", First: true,
+			HintNow: func() string { return marked("compare", len(c.messages.Marks), "") }, Keys: []string{"="}, Where: anywhere}, c.pair, c.compare),
 	}
 }
 

@@ -30,7 +30,8 @@ type connecting struct {
 
 func (c connecting) actions() []*action {
 	return []*action{
-		{ID: "refresh", Title: "Refresh, or retry now", Keys: []string{"r"}, Where: anywhere, Run: c.refresh},
+		{ID: "refresh", Title: "Refresh, or retry now", Keys: []string{"r"}, Where: anywhere, Run: c.refresh,
+			DisabledReason: func() string { return c.connection.RequireUnlimited(c.now) }},
 		{ID: "connect", Title: "Connect to a service", Keys: []string{"K"}, Where: anywhere,
 			Run: func() tea.Cmd { return c.show(c.form(c.connection.Err())) }},
 		{ID: "profiles", Title: "Switch profiles", Keys: []string{"P"}, Where: anywhere,

@@ -22,9 +22,9 @@ type deleting struct{ *common }
 
 func (d deleting) actions() []*action {
 	return []*action{
-		withItem(action{ID: "delete-inbox", Title: "Delete inbox (or marked inboxes)", Hint: "delete inbox", Keys: []string{"d"}, Where: anywhere},
+		withItem(action{ID: "delete-inbox", Title: "Delete inbox (or marked inboxes)", HintNow: func() string { return marked("delete", len(d.inboxes.Marks), "delete inbox") }, Keys: []string{"d"}, Where: anywhere},
 			d.inboxesToDelete, d.askInboxes),
-		withItem(action{ID: "delete-message", Title: "Delete message (or marked messages)", Keys: []string{"D"}, Where: inMessages | inReader},
+		withItem(action{ID: "delete-message", Title: "Delete message (or marked messages)", HintNow: func() string { return marked("delete", len(d.messages.Marks), "") }, First: true, Keys: []string{"D"}, Where: inMessages | inReader},
 			d.messagesToDelete, d.askMessages),
 		withItem(action{ID: "empty-inbox", Title: "Delete all messages of the inbox", Keys: []string{"D"}, Where: inInboxes},
 			d.canChange((*api.Client).CannotEmptyInboxes, "This service cannot empty inboxes"), d.askContents, func(i *store.Inbox) string {
@@ -34,6 +34,14 @@ func (d deleting) actions() []*action {
 				return ""
 			}),
 	}
+}
+
+// marked is the hint of what is done to n marked rows, or otherwise.
+func marked(do string, n int, otherwise string) string {
+	if n == 0 {
+		return otherwise
+	}
+	return fmt.Sprintf("%s %d marked", do, n)
 }
 
 // inboxesToDelete are the marked inboxes, otherwise the one that an action applies to.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/api"
 	"mayfly/ui/host"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
@@ -22,12 +20,15 @@ const noticeTime = 8 * time.Second
 type outcome struct {
 	host.Done
 	note func() string // what is true now, instead of what was done, such as why an action is refused
+	now  func() string // what is wrong with the connection now, instead of the error; may be nil
 }
 
 func (o outcome) said() string {
 	switch {
 	case o.note != nil:
 		return o.note()
+	case o.Err != nil && o.now != nil && o.now() != "":
+		return o.now()
 	case o.Err != nil:
 		return session.Explain(o.Err)
 	}
@@ -90,10 +91,6 @@ func (f *footer) waiting() string {
 // done shows the outcome of work.
 func (f *footer) done(d host.Done, now time.Time) {
 	f.show(outcome{Done: d}, now)
-	var e *api.Error
-	if errors.As(d.Err, &e) && e.RetryAfter > 0 { // the text says how long until then
-		f.until = now.Add(min(e.RetryAfter, noticeTime))
-	}
 }
 
 // progressBar is the progress for the terminal's own progress bar; nil if there is none.
@@ -115,7 +112,7 @@ func (f *footer) draw(th *theme.Theme, t table, p theme.Pane, typing string, w i
 	}
 	var b strings.Builder
 	for _, h := range t.hints(p, w-theme.Width(said)-1) {
-		b.WriteString(" " + theme.Hint(th, h.key(), h.Hint) + " ")
+		b.WriteString(" " + theme.Hint(th, h.key(), h.hint()) + " ")
 	}
 	return theme.Spread(b.String(), said, w)
 }

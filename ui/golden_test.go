@@ -75,7 +75,7 @@ func (h *harness) cells() string {
 }
 
 // varying is what differs from run to run: the jitter of the next request.
-var varying = regexp.MustCompile(` {2,}[^│]*, again in \d+ s.*| *in \d+ s *`)
+var varying = regexp.MustCompile(` {2,}[^│]*: retry in \d+ s.*| *in \d+ s *`)
 
 // mask covers what differs from run to run.
 func mask(cells []string, style []byte) {

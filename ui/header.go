@@ -32,12 +32,13 @@ func (a *app) header(path []string, w int) string {
 	if path != nil && a.session() != nil {
 		lefts = []string{" " + a.drawPath(path, w >= namedPath)}
 	}
-	vitals := append(a.vitals(), a.pulse(", again in "))
+	long, short := a.pulse()
+	vitals := append(a.vitals(), long)
 	var rights []string
 	for n := range vitals {
 		rights = append(rights, strings.Join(vitals[n:], a.theme.Faint.On(" · "))+" ")
 	}
-	rights = append(rights, a.pulse(" ")+" ")
+	rights = append(rights, short+" ")
 	for _, left := range lefts {
 		for _, right := range rights {
 			if theme.Width(left)+theme.Width(right)+2 <= w {
@@ -92,8 +93,8 @@ func (a *app) vitals() []string {
 		parts = append(parts, th.Dim.On("last mail after "+theme.Elapsed(a.arrivals.newest.Delay)))
 	}
 	if a.session() != nil {
-		if u := a.session().Client.Budget().Usage(); u.Tight {
-			parts = append(parts, th.Dim.On(fmt.Sprintf("%d of %d requests this minute", u.Used, u.Limit)))
+		if u := a.session().Client.Budget().Usage(); u.Tight && u.Stated > 0 {
+			parts = append(parts, th.Dim.On(fmt.Sprintf("%d of %d requests this minute", u.Used, u.Stated)))
 		}
 	}
 	if i := a.inboxes.Inbox(); i != nil && !i.Expires.IsZero() && !i.Gone(a.now) {
@@ -113,23 +114,31 @@ func (a *app) vitals() []string {
 	return parts
 }
 
-// pulse is the state of the connection in a word or two; in leads to the time until the next attempt.
-func (a *app) pulse(in string) string {
+// pulse is the state of the connection: as the screen says it everywhere, and in a word or two.
+func (a *app) pulse() (long, short string) {
 	th := a.theme
 	kind := a.connection.Trouble()
-	if t, ok := troubles[kind]; ok {
-		style, after := th.Bad, ""
-		if kind == session.NoKey || kind == session.Limited {
-			style = th.Warn
-		}
-		if kind == session.Stopped {
-			after = th.Text.On(": " + a.table.keyFor("refresh") + " starts it")
-		}
-		if c := a.connection.Countdown(a.now); c != "" && kind.Temporary() {
-			t.pulse += in + c
-		}
-		return style.On(t.pulse) + after
+	t, ok := troubles[kind]
+	if !ok {
+		state := a.state()
+		return state, state
 	}
+	style, after := th.Bad, ""
+	if kind == session.NoKey || kind == session.Limited {
+		style = th.Warn
+	}
+	if kind == session.Stopped {
+		after = th.Text.On(": " + a.table.keyFor("refresh") + " starts it")
+	}
+	if c := a.connection.Countdown(a.now); c != "" && kind.Temporary() {
+		t.short += " " + c
+	}
+	return style.On(t.sign+" "+a.connection.Sentence(a.now)) + after, style.On(t.sign+" "+t.short) + after
+}
+
+// state is the state of the connection in a word or two while nothing is wrong with it.
+func (a *app) state() string {
+	th := a.theme
 	switch i := a.inboxes.Inbox(); {
 	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
 		return ""
@@ -210,25 +219,26 @@ func (a *app) waiting(i *store.Inbox, w int) []string {
 	return out
 }
 
-// trouble is what the screen says of a kind of failure.
+// trouble is what the screen says of a kind of failure besides its sentence.
 type trouble struct {
-	pulse, what string
+	sign, short string
 	why         string      // "" for that of the error
 	does        [][2]string // the actions that help, and what they do
 }
 
 var troubles = map[session.Trouble]trouble{
-	session.Stopped: {"✕ stopped", "The local service was stopped", "It was stopped with `mayfly down`. Mail sent to it is refused.",
+	session.Stopped: {"✕", "stopped", "It was stopped with `mayfly down`. Mail sent to it is refused.",
 		[][2]string{{"refresh", "start it again"}, {"connect", "connect to another"}}},
-	session.NoKey: {"○ no key", "No API key", "This service needs one.",
+	session.NoKey: {"○", "no key", "This service needs one.",
 		[][2]string{{"connect", "connect with a key"}, {"refresh", "check again"}}},
-	session.KeyRefused: {"✕ key refused", "The service refused the key", "",
+	session.KeyRefused: {"✕", "key refused", "",
 		[][2]string{{"connect", "use another key"}, {"refresh", "try again"}}},
-	session.NotInPlan: {"✕ plan does not allow", "The plan does not allow this", "",
+	session.NotInPlan: {"✕", "plan does not allow", "",
 		[][2]string{{"connect", "use another key"}, {"refresh", "try again"}}},
-	session.Limited: {"! limit reached", "Request limit reached", "Watching resumes when the service allows it.",
-		[][2]string{{"refresh", "try now"}}},
-	session.Unavailable: {"✕ offline", "The service is unavailable", "",
+	session.Limited: {"!", "limit reached", "Watching resumes when the service allows it.", nil},
+	session.Faulty: {"✕", "failing", "",
+		[][2]string{{"refresh", "try now"}, {"connect", "connect to another"}}},
+	session.Unavailable: {"✕", "offline", "",
 		[][2]string{{"refresh", "try now"}, {"connect", "connect to another"}}},
 }
 
@@ -243,10 +253,11 @@ func (a *app) trouble(w int) []string {
 	if kind == session.NoKey && errors.Is(a.connection.Err(), keys.ErrNoKeyring) {
 		t.why, command = "This service needs one, and no keyring can keep it.", "mayfly key set --file"
 	}
-	out := append([]string{a.theme.Bad.On(t.what), ""}, theme.WrapDim(a.theme, cmp.Or(t.why, session.Explain(a.connection.Err())), w)...)
-	if c := a.connection.Countdown(a.now); c != "" && kind.Temporary() {
-		out = append(out, "", a.theme.Text.On("Next try in "+c))
+	var out []string
+	for _, row := range theme.Wrap(a.connection.Sentence(a.now), w) {
+		out = append(out, a.theme.Bad.On(row))
 	}
+	out = append(append(out, ""), theme.WrapDim(a.theme, cmp.Or(t.why, session.Explain(a.connection.Err())), w)...)
 	out = append(out, "")
 	for _, k := range t.does {
 		out = append(out, a.hint(k[0], k[1]))

@@ -284,12 +284,12 @@ func TestUnreadSurvivesARestart(t *testing.T) {
 		meanwhile func(h *harness)
 		want      []string
 	}{
-		{"what came before", nil, func(*harness) {}, []string{"1/3", "0/1", "1/4"}},
-		{"what came while it did not run", nil, func(h *harness) { h.mail(adas, plain("Late")) }, []string{"2/4", "0/1"}},
+		{"what came before", nil, func(*harness) {}, []string{"1 of 3 unread", "0 of 1 unread", "1/4"}},
+		{"what came while it did not run", nil, func(h *harness) { h.mail(adas, plain("Late")) }, []string{"2 of 4 unread", "0 of 1 unread"}},
 		{"to an inbox that is new", nil, func(h *harness) {
 			in := h.inboxNamed("eve", time.Hour)
 			h.mail(in.Email, plain("Late"))
-		}, []string{"1/3", "0/1", "1/1"}},
+		}, []string{"1 of 3 unread", "0 of 1 unread", "1 of 1 unread"}},
 		{"where nothing can be kept", func(dir string) {
 			if err := os.RemoveAll(filepath.Join(dir, "registry")); err != nil {
 				t.Fatal(err)
@@ -297,7 +297,7 @@ func TestUnreadSurvivesARestart(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "registry"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, func(*harness) {}, []string{"3/3", "1/1"}},
+		}, func(*harness) {}, []string{"3 of 3 unread", "1 of 1 unread"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -313,11 +313,11 @@ func TestUnreadSurvivesARestart(t *testing.T) {
 					time.Sleep(time.Second)
 					h.deliver(adas, plain(from))
 				}
-				h.see("3/3")
+				h.see("3 of 3 unread")
 				h.send(tea.FocusMsg{})
 				h.press("l", "j", "enter", "h", "j", "enter", "u")
 				h.wait(2 * time.Second)
-				h.see("1/3", "0/1")
+				h.see("1 of 3 unread", "0 of 1 unread")
 				if c.before != nil {
 					c.before(dir)
 				}

@@ -130,7 +130,7 @@ func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
 		h.settle()
 		h.press("enter")
-		h.see("dark  view 7 of 7", "w phone  W dark")
+		h.see("dark  view 7 of 7", "w phone  W light")
 		h.seePainted(dark)
 	})
 }

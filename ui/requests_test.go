@@ -74,18 +74,21 @@ func TestALimitIsSaidAtOnceWithHowLong(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
 		h.server.Fail(apitest.Limited, -1)
 		h.press("n")
-		h.see("! Request limit reached: again in 2 s", "! limit reached, again in 2 s")
+		h.see("! Request limit reached: retry in 2 s")
+		if n := strings.Count(strings.Join(h.text(), "\n"), "Request limit reached: retry in"); n != 3 {
+			t.Errorf("header, list and bottom line say it %d times:\n%s", n, strings.Join(h.text(), "\n"))
+		}
 		h.press("n")
 		if n := h.asked(http.MethodPost); n != 1 {
 			t.Errorf("%d requests to make an inbox", n)
 		}
-		h.see("Request limit reached: again in 2 s")
+		h.see("Request limit reached: retry in 2 s")
 		h.wait(1100 * time.Millisecond)
-		h.see(" Request limit reached: again in 1 s")
+		h.see(" Request limit reached: retry in 1 s")
 		h.dontSee("in 2 s")
 		h.wait(time.Second)
 		h.press("r")
-		h.see("! Request limit reached: again in 2 s")
+		h.see("! Request limit reached: retry in ")
 	})
 }
 
@@ -94,11 +97,11 @@ func TestTheHeaderTellsTheLastFailure(t *testing.T) {
 		h.server.Fail(apitest.LimitedNoTime, -1)
 		h.press("n")
 		h.wait(time.Second)
-		h.see("limit reached")
+		h.see("Request limit reached")
 		h.server.Fail(apitest.Cut, -1)
 		h.wait(6 * time.Second)
 		h.press("n")
-		h.see("✕ offline")
+		h.see("✕ Offline")
 		h.dontSee("limit reached")
 		h.server.Fail(apitest.None, 0)
 		h.wait(time.Minute)
@@ -112,17 +115,17 @@ func TestAServiceThatIsAwayIsSaidAtOnce(t *testing.T) {
 			h.wait(time.Minute)
 			h.server.Fail(apitest.Cut, -1)
 			h.press("n")
-			h.see("! create an inbox: the service cannot be reached", "✕ offline, again in 1 s")
+			h.see("! Offline: retry in 1 s", "✕ Offline: retry in 1 s", "○ 59 min left")
 			h.press("n")
-			h.see("Offline: next try in 1 s, r tries now")
+			h.see("Offline: retry in 1 s, r tries now")
 			h.press("r")
 			h.see("refreshing…")
 			h.wait(5 * time.Second)
-			h.see("! ", "the service cannot be reached", "✕ offline")
+			h.see("! Offline", "✕ Offline")
 			h.server.Fail(apitest.None, 0)
 			h.press("r")
 			h.see("✓ refreshed just now")
-			h.dontSee("offline")
+			h.dontSee("Offline")
 		})
 	}
 }
@@ -134,9 +137,9 @@ func TestTheHeaderIsWellAgainWithTheFirstSuccess(t *testing.T) {
 			h.wait(time.Minute)
 			h.server.FailIf(apitest.Cut, -1, func(r *http.Request) bool { return r.Method == http.MethodPost })
 			h.press("n")
-			h.see("✕ offline, again in 1 s")
+			h.see("✕ Offline: retry in 1 s")
 			h.wait(time.Second)
-			h.dontSee("offline")
+			h.dontSee("Offline")
 		})
 	}
 }
@@ -177,13 +180,13 @@ func TestConnectingIsTriedAgain(t *testing.T) {
 		}
 		play(t, set, func(h *harness) {
 			h.wait(time.Second)
-			h.see("The service is unavailable", "Next try in 2 s")
+			h.see("Offline: retry in 2 s")
 			h.press("n")
-			h.see("Offline: next try in 2 s, r tries now")
+			h.see("Offline: retry in 2 s, r tries now")
 			h.press("r")
 			h.see("connecting to mail.example…")
 			h.wait(time.Second)
-			h.see("! the service cannot be reached")
+			h.see("! Offline")
 			failure = nil
 			h.press(key)
 			h.wait(6 * time.Second)
@@ -200,12 +203,12 @@ func TestALaterAttemptIsMentionedToo(t *testing.T) {
 	}
 	play(t, set, func(h *harness) {
 		h.wait(time.Second)
-		h.see("✕ offline", "Next try in 2 s")
+		h.see("✕ Offline: retry in 2 s")
 		takes = 8 * time.Second
 		h.wait(5 * time.Second)
 		h.see("○ starting", "Starting…")
 		h.wait(6 * time.Second)
-		h.see("✕ offline", "The service is unavailable")
+		h.see("✕ Offline")
 	})
 }
 
@@ -221,7 +224,7 @@ func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 				name, flag = "work", "--profile work"
 			}
 			h.press("esc")
-			h.see(" mayfly  "+name+" ", "○ no key", "mayfly key set "+flag)
+			h.see(" mayfly  "+name+" ", "○ No API key", "mayfly key set "+flag)
 			h.press("K")
 			h.see("> https://mail.example/v2")
 			h.press("secret-key", "enter")

@@ -139,12 +139,12 @@ func TestWhileAFilterIsTypedRowsMatchByWhatTheyShowAndCountsStayTrue(t *testing.
 			h.deliver("bob@"+apitest.Domain, plain("Bank"))
 		}
 		h.press("h", "g", "l", "/", "bank")
-		h.see("All inboxes        4/6", "bob                2/3", "ada                2/3")
+		h.see("All inboxes        4/6", "2 of 3 unread")
 		h.deliver(adas, coded("Acme", "222222", 0))
-		h.see("All inboxes        5/7", "bob                2/3", "ada                3/4")
+		h.see("All inboxes        5/7", "2 of 3 unread", "3 of 4 unread")
 		h.press("enter", "h", "/", "bo") // which is in every ID
-		h.see("bob                2/3")
-		h.dontSee("ada                3/4")
+		h.see("2 of 3 unread")
+		h.dontSee("3 of 4 unread")
 	})
 }
 
@@ -212,4 +212,29 @@ func TestTheSelectedRowIsSeenOnEveryTerminal(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is counted is what is there, and what a key would do is said with its number.
+func TestCounts(t *testing.T) {
+	play(t, with(func(h *harness) {
+		two(h)
+		short := h.inboxNamed("short", 2*time.Minute)
+		h.mail(short.Email, plain("Gone"))
+	}), func(h *harness) {
+		h.wait(time.Second)
+		h.press("h", "g", "j")
+		h.wait(3 * time.Minute)
+		h.see("✕ expired")
+		if unread, total := h.app.inboxes.Numbers("*"); unread != 0 || total != 0 {
+			t.Errorf("all inboxes have %d of %d unread, with those of an inbox that is gone", unread, total)
+		}
+		h.press("h", "G", "k")
+		for n := range 3 {
+			h.mail(adas, plain(fmt.Sprint("Sender", n)))
+			h.wait(1500 * time.Millisecond)
+		}
+		h.see("and 2 more")
+		h.press("h", "g", "l", "space", "space")
+		h.see("2 marked", "D delete 2 marked", "= compare 2 marked")
+	})
 }

@@ -162,7 +162,7 @@ func (s *screen) goTo(m *store.Message) {
 // newestUnread is the newest unread message of all inboxes, nil if all are read.
 func (s *screen) newestUnread() *store.Message {
 	for _, key := range s.store.Keys(store.All) {
-		if m := s.store.Messages[key]; m.Unread {
+		if m := s.store.Messages[key]; m.Unread && s.store.Inboxes[m.InboxID].State != store.Gone {
 			return m
 		}
 	}

@@ -74,10 +74,10 @@ func TestASearchReadsBodiesAndLeavesTheWatcherItsRequests(t *testing.T) {
 			return n
 		}
 		was := known()
-		h.see(fmt.Sprintf("%d found · searched %d of 60", was, was))
+		h.see(fmt.Sprintf("%d found so far · text of %d of 60 messages searched", was, was))
 		h.wait(time.Minute)
 		now := known()
-		h.see(fmt.Sprintf("%d found · searched %d of 60", now, now))
+		h.see(fmt.Sprintf("%d found so far · text of %d of 60 messages searched", now, now))
 		if now-was < 10 || now-was > 45 {
 			t.Errorf("in a minute %d bodies were read with a budget of 60 requests", now-was)
 		}

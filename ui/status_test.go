@@ -25,8 +25,10 @@ import (
 var now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 // online is the application with a service that is watched and has one inbox, which is selected.
-func online(t testing.TB) *app {
-	server := apitest.New(apitest.Options{})
+func online(t testing.TB) *app { return onlineAt(t, apitest.Options{}) }
+
+func onlineAt(t testing.TB, o apitest.Options) *app {
+	server := apitest.New(o)
 	t.Cleanup(server.Close)
 	client := server.Client(api.Options{})
 	a := starting(t, now.Add(-time.Hour))
@@ -67,7 +69,12 @@ func fewActions() []*action {
 }
 
 func TestWhatLeavesTheHeaderFirst(t *testing.T) {
-	a := online(t)
+	unstated := online(t)
+	for range 31 {
+		_, _ = unstated.session().Client.Inbox(t.Context(), "missing")
+	}
+	uitest.Draw(t, []string{unstated.header(nil, 120)}, 120).DontSee("a minute", "of 60") // the service has named no limit
+	a := onlineAt(t, apitest.Options{Extensions: true, RequestsPerMinute: 60})
 	a.session().SMTPAddr, a.arrivals.follow, a.arrivals.newest = "127.0.0.1:2525", true, &store.Message{Delay: 3200 * time.Millisecond}
 	uitest.Draw(t, []string{a.header(nil, 120)}, 120).DontSee("a minute") // while most of it is left
 	for range 31 {
@@ -102,8 +109,8 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 		{moved, 62, nil, " mayfly  mail.example · SMTP :2526 (2525 was taken)   ● live"},
 		{moved, 52, nil, " mayfly  mail.example · SMTP 127.0.0.1:2526   ● live"},
 		// What is wrong stands alone, and the time of the next attempt stays.
-		{limited, 80, nil, " mayfly  mail.example   ! limit reached, again in 12 s"},
-		{limited, 56, nil, " mayfly  mail.example   ! limit reached, again in 12 s"},
+		{limited, 80, nil, " mayfly  mail.example   ! Request limit reached: retry in 12 s"},
+		{limited, 56, nil, " mayfly  mail.example   ! limit reached 12 s"},
 		{limited, 45, nil, " mayfly  mail.example   ! limit reached 12 s"},
 		{limited, 40, []string{"Inboxes", "quiet-otter-x7"}, " quiet-otter-x7   ! limit reached 12 s"},
 	} {
@@ -129,17 +136,19 @@ func TestTheStateOfTheConnection(t *testing.T) {
 		{"● live", func(a *app) { a.selectInbox(store.All) }},
 		{"", func(a *app) { *a = *starting(t, now.Add(1-startDelay)) }},
 		{"○ starting", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
-		{"○ no key", fail(fmt.Errorf("connect: %w", keys.ErrNone), time.Time{})},
-		{"✕ key refused", fail(api.ErrUnauthorized, time.Time{})},
-		{"✕ plan does not allow", fail(api.ErrForbidden, time.Time{})},
-		{"! limit reached", fail(api.ErrRateLimited, time.Time{})},
-		{"! limit reached, again in 10 s", fail(api.ErrRateLimited, now.Add(10*time.Second))},
-		{"✕ offline, again in 2 min", fail(errors.New("x"), now.Add(90*time.Second))},
-		{"✕ offline", fail(errors.New("x"), now)},
+		{"○ No API key", fail(fmt.Errorf("connect: %w", keys.ErrNone), time.Time{})},
+		{"✕ The service refused the key", fail(api.ErrUnauthorized, time.Time{})},
+		{"✕ The plan does not allow this", fail(api.ErrForbidden, time.Time{})},
+		{"! Request limit reached", fail(api.ErrRateLimited, time.Time{})},
+		{"! Request limit reached: retry in 10 s", fail(api.ErrRateLimited, now.Add(10*time.Second))},
+		{"✕ Offline: retry in 2 min", fail(errors.New("x"), now.Add(90*time.Second))},
+		{"✕ Offline", fail(errors.New("x"), now)},
+		{"✕ The service is failing: retry in 5 s", fail(&api.Error{Op: "list", Status: 500}, now.Add(5*time.Second))},
+		{"✕ The service is failing", fail(fmt.Errorf("list: %w", api.ErrUnexpected), now)},
 	} {
 		a := online(t)
 		c.change(a)
-		row := uitest.Draw(t, []string{a.header([]string{"x"}, 46)}, 46).String()
+		row := uitest.Draw(t, []string{a.header([]string{"x"}, 66)}, 66).String()
 		if !strings.HasSuffix(row, " "+c.want) && (c.want != "" || row != " mayfly  local") {
 			t.Errorf("%q, want %q at its end", row, c.want)
 		}
@@ -195,8 +204,8 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"no keyring", "|Or set MAYFLY_API_KEY, or run:|mayfly key set --file", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
 		{"refused", "The service refused the key||the API key is missing or invalid||K use another key|r try again", fail(api.ErrUnauthorized, time.Time{})},
 		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this||K use another key|r try again", fail(api.ErrForbidden, time.Time{})},
-		{"limited", "Request limit reached||Watching resumes when the service|allows it.||Next try in 2 s||r try now", fail(api.ErrRateLimited, now.Add(2*time.Second))},
-		{"offline", "The service is unavailable||list messages:  👨 ❤ end", fail(broken, time.Time{})},
+		{"limited", "Request limit reached: retry in 2 s||Watching resumes when the service|allows it.", fail(api.ErrRateLimited, now.Add(2*time.Second))},
+		{"offline", "Offline||list messages:  👨 ❤ end", fail(broken, time.Time{})},
 		{"offline", "||r try now|K connect to another", fail(broken, time.Time{})},
 		{"a key without a key", "There are no inboxes.||: new-inbox creates one and copies it…", func(a *app) {
 			a.store.Forget("a")

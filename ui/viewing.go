@@ -58,9 +58,19 @@ func (v viewing) actions() []*action {
 		return ""
 	}
 	return append(table, []*action{
-		{ID: "phone", Title: "Web view: toggle phone width", Hint: "phone", First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
+		{ID: "phone", Title: "Web view: toggle phone width", HintNow: either(func() bool { return v.reader.Look.Phone }, "desktop", "phone"), First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
 			Run: just(func() { v.reader.Look.Phone = !v.reader.Look.Phone })},
-		{ID: "dark", Title: "Web view: toggle dark mode", Hint: "dark", First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
+		{ID: "dark", Title: "Web view: toggle dark mode", HintNow: either(func() bool { return v.reader.Look.Dark }, "light", "dark"), First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
 			Run: just(func() { v.reader.Look.Dark = !v.reader.Look.Dark })},
 	}...)
+}
+
+// either is a hint that says what the key leads to.
+func either(is func() bool, on, off string) func() string {
+	return func() string {
+		if is() {
+			return on
+		}
+		return off
+	}
 }

@@ -21,12 +21,18 @@ const NearEnd = 5 * time.Minute
 // maxSkew is how much the service's clock may differ: an inbox gone so shortly before its end has expired.
 const maxSkew = time.Minute
 
+// legendFrom is the width in cells from which the title says what the numbers of the rows count.
+const legendFrom = 22
+
 // Inboxes is the column of inboxes.
 type Inboxes struct {
 	Column
 	store *store.Store
 	mixed bool // the addresses have several domains
-	brief bool // there are so many inboxes that each has one line
+	// Unwatched is set while the service cannot be asked: then no inbox is being watched.
+	Unwatched bool
+	brief     bool // there are so many inboxes that each has one line
+	words     bool // there is room to say what the numbers count
 }
 
 // NewInboxes returns a pane that lists the inboxes of a store.
@@ -85,6 +91,31 @@ func (p *Inboxes) Fit(r theme.Rect) {
 	})
 }
 
+// name is the name of the row with an ID, with the domain if there are several.
+func (p *Inboxes) name(id string) string {
+	i := p.store.Inboxes[id]
+	switch {
+	case i == nil:
+		return "All inboxes"
+	case p.mixed && i.Label == "":
+		return theme.StableWidth(i.Email)
+	}
+	return theme.StableWidth(i.Name())
+}
+
+// Numbers are the unread and all messages that a row counts, without those of inboxes that are gone.
+func (p *Inboxes) Numbers(id string) (unread, total int) {
+	if i := p.store.Inboxes[id]; i != nil {
+		return i.Unread, len(i.Keys)
+	}
+	for _, i := range p.store.Inboxes {
+		if i.State != store.Gone {
+			unread, total = unread+i.Unread, total+len(i.Keys)
+		}
+	}
+	return unread, total
+}
+
 // Draw draws the pane.
 func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 	w := p.Rect.W
@@ -92,6 +123,8 @@ func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 	right := ""
 	if n := len(p.Marks); n > 0 {
 		right = fmt.Sprintf("%d marked ", n)
+	} else if _, total := p.Numbers(store.All); total > 0 && !p.Typing() && !p.Filter.On() && w >= legendFrom {
+		right = "unread/all "
 	}
 	title := p.Filter.Title(th, "Inboxes", w-2-theme.Width(right))
 	out[0] = theme.Title(th, title, th.Dim.On(right), w, focused)
@@ -107,7 +140,7 @@ func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bool) []string {
 	b := bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
 	if row.ID == store.All {
-		return []string{b.line(" ", span{Text: "All inboxes", Style: th.Text}, count(th, p.store.Unread(), len(p.store.Messages)))}
+		return []string{b.line(" ", span{Text: "All inboxes", Style: th.Text}, p.count(th, row.ID))}
 	}
 	i := p.store.Inboxes[row.ID]
 	mark := " "
@@ -125,7 +158,7 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 	if domain := i.Domain(); domain != "" && p.mixed && i.Label == "" && theme.Width(i.Email)+9 <= p.Rect.W {
 		first = append(first, span{Text: "@" + domain, Style: th.Dim})
 	}
-	total := count(th, i.Unread, len(i.Keys))
+	total := p.count(th, row.ID)
 	unread := span{Text: strconv.Itoa(i.Unread), Style: total.Style}
 	switch n := theme.Width(name.Text); {
 	case i.State == store.Unlisted && !i.Gone(now) && !i.Paused:
@@ -142,7 +175,7 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 		}
 		return []string{b.line(mark, append(first, total)...)}
 	}
-	state := status(i, now)
+	state := p.status(i, now)
 	state = theme.FirstFit([]string{state, strings.TrimSuffix(state, " left")}, b.room(span{}))
 	return []string{b.line(mark, append(first, total)...), b.line(" ", span{Text: state, Style: statusStyle(th, i, now)})}
 }
@@ -165,7 +198,7 @@ func briefly(i *store.Inbox, now time.Time) string {
 }
 
 // status is the state of an inbox in words.
-func status(i *store.Inbox, now time.Time) string {
+func (p *Inboxes) status(i *store.Inbox, now time.Time) string {
 	left := theme.Remaining(i.Expires.Sub(now))
 	switch {
 	case deleted(i):
@@ -188,7 +221,7 @@ func status(i *store.Inbox, now time.Time) string {
 		return strings.TrimSuffix("○ paused · "+left, " · ")
 	case i.State == store.Failing:
 		return strings.TrimSuffix("! failing · "+left, " · ")
-	case i.State == store.Unlisted:
+	case i.State == store.Unlisted, p.Unwatched:
 		return strings.TrimSuffix("○ "+left, " ")
 	}
 	return strings.TrimSuffix("● "+left, " ")
@@ -210,12 +243,18 @@ func deleted(i *store.Inbox) bool {
 }
 
 // count is the numbers of unread and of all messages at the end of a row.
-func count(th *theme.Theme, unread, total int) span {
+func (p *Inboxes) count(th *theme.Theme, id string) span {
+	unread, total := p.Numbers(id)
 	numbers := span{Text: fmt.Sprintf("%d/%d", unread, total), Style: th.Dim}
 	switch {
 	case total == 0:
 		numbers.Text = ""
-	case unread > 0:
+	case !p.brief: // in words where there is room
+		if words := fmt.Sprintf("%d of %d unread", unread, total); theme.Width(p.name(id)+words)+5 <= p.Rect.W {
+			numbers.Text = words
+		}
+	}
+	if unread > 0 {
 		numbers.Style = th.Accent + th.Bright
 	}
 	return numbers

@@ -118,7 +118,7 @@ func TestTheListOfInboxes(t *testing.T) {
 	s.draw().Is(`
  Inboxes             1 marked
 
-   All inboxes            2/7
+   All inboxes  2 of 7 unread
    signup ✓                 …
    ○ ends in 4 min
  ✓ ada@b.example          2/4
@@ -165,7 +165,7 @@ func TestManyInboxesHaveOneLineEach(t *testing.T) {
 	s.store.Apply(watch.Event{Kind: watch.Gone, InboxID: "gone"}, start)
 	s.send(nil)
 	s.draw().Is(`
- Inboxes
+ Inboxes           unread/all
 
 ▌  All inboxes           5/25
    gone               deleted
@@ -239,7 +239,7 @@ func TestStatus(t *testing.T) {
 		// Clocks differ.
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"},
 	} {
-		if got := status(&c.in, c.now); got != c.want {
+		if got := (&Inboxes{}).status(&c.in, c.now); got != c.want {
 			t.Errorf("%+v at %v: %q, want %q", c.in, c.now, got, c.want)
 		}
 	}

@@ -131,6 +131,9 @@ func (p *Messages) Draw(th *theme.Theme, now time.Time, focused bool, empty []st
 	if before, after := p.More(p.Shown); before+after > 0 {
 		right = fmt.Sprintf("%d of %d ", p.Index()+1, p.Len())
 	}
+	if n := len(p.Marks); n > 0 {
+		right = fmt.Sprintf("%d marked ", n)
+	}
 	room := p.Rect.W - 2 - theme.Width(right)
 	out[0] = theme.Title(th, p.Filter.Title(th, p.title(th, room), room), th.Dim.On(right), p.Rect.W, focused)
 	if p.Len() == 0 {

@@ -109,7 +109,7 @@ func TestTheList(t *testing.T) {
 	s.draw().Is(" All inboxes\n\n  No mail in any inbox yet.")
 	s.Show("a")
 	s.listed("a", mail("1", "GitHub", 300), mail("2", "Acme", 5))
-	s.listed("a", mail("1", "GitHub", 300), mail("2", "Acme", 5), mail("3", "Acme", 0), mail("4", "Acme", 0))
+	s.listed("a", mail("4", "Acme", 0), mail("3", "Acme", 0), mail("2", "Acme", 5), mail("1", "GitHub", 300))
 	s.find("3", "482913", "Confirm e-mail")
 	s.find("2", "", "Reset the password of the account")
 	s.find("1", "", "")
@@ -133,7 +133,7 @@ func TestTheList(t *testing.T) {
 	s.send(uitest.Mark)
 	s.Fit(theme.Rect{W: 34, H: 5})
 	s.draw().Is(`
- ada@x.example
+ ada@x.example           1 marked
  ● Acme  Subject 4            now
  ✓ 482913  Acme  Subject 3    now
 ▌  ↗ Reset t…  Acme  Subje… 5 min

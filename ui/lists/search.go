@@ -229,19 +229,19 @@ func (s *Search) status(w int) string {
 	if len(s.shown) < s.hits.Len() {
 		at = fmt.Sprintf("%d/%d", s.hits.Index()+1, s.hits.Len())
 	}
-	forms := []string{
-		fmt.Sprintf("%d found · searched %d of %d", s.hits.Len(), s.read, total),
-		fmt.Sprintf("%d found   enter opens   ↑↓ move   esc back", s.hits.Len()),
-		fmt.Sprintf("%d found", s.hits.Len()),
-	}
+	found := fmt.Sprintf("%d found", s.hits.Len())
+	forms := []string{found + "   enter opens   ↑↓ move   esc back", found}
 	switch {
 	case len(s.words) == 0:
 		forms = []string{
 			"Sender, subject, address, code and text of all messages   enter opens   esc back",
 			"Sender, subject, address, code and text", "Every message",
 		}
-	case s.read == total:
-		forms = forms[1:]
+	case s.read < total: // what is not fetched may match, too
+		forms = []string{
+			fmt.Sprintf("%s so far · text of %d of %d messages searched", found, s.read, total),
+			fmt.Sprintf("%s so far · %d of %d searched", found, s.read, total), fmt.Sprintf("%s in %d of %d", found, s.read, total),
+		}
 	}
 	return theme.Spread(theme.FirstFit(forms, w-theme.Width(at)-1), at, w)
 }

@@ -310,20 +310,37 @@ func (c *Connection) Apply(e watch.Event) {
 
 // RequireService returns why no request can be made, or "". The reason names the key that helps.
 func (c *Connection) RequireService(connect, refresh string, now time.Time) string {
-	wait, kind := c.Countdown(now), c.Trouble()
-	switch {
+	switch kind := c.Trouble(); {
 	case c.Session == nil && kind == NoTrouble:
 		return "Not connected yet"
 	case kind == NoKey:
-		return "No API key: " + connect + " connects with one"
-	case kind == Limited && wait != "":
-		return limitReached + ": again in " + wait
-	case kind == Unavailable && wait != "":
-		return "Offline: next try in " + wait + ", " + refresh + " tries now"
+		return c.Sentence(now) + ": " + connect + " connects with one"
+	case c.RequireUnlimited(now) != "":
+		return c.RequireUnlimited(now)
+	case kind.Temporary() && c.Countdown(now) != "":
+		return c.Sentence(now) + ", " + refresh + " tries now"
 	case c.Session == nil:
 		return "Not connected: " + refresh + " tries again"
 	}
 	return ""
+}
+
+// RequireUnlimited returns when the service takes requests again, or "" while no limit is reached.
+func (c *Connection) RequireUnlimited(now time.Time) (disabledReason string) {
+	if c.Trouble() == Limited && c.Countdown(now) != "" {
+		return c.Sentence(now)
+	}
+	return ""
+}
+
+// Sentence says what is wrong with the connection, and when the next attempt is; "" while nothing is. It is the same
+// wherever the screen says it.
+func (c *Connection) Sentence(now time.Time) string {
+	kind := c.Trouble()
+	if left := c.Countdown(now); left != "" && kind.Temporary() {
+		return sentences[kind] + ": retry in " + left
+	}
+	return sentences[kind]
 }
 
 // Countdown is the time until the next attempt, such as "2 s"; "" if none is due.
@@ -344,11 +361,17 @@ const (
 	KeyRefused          // 401
 	NotInPlan           // 403
 	Limited             // 429
-	Unavailable         // unreachable or failing
+	Faulty              // 5xx, or answers that are not from the API
+	Unavailable         // unreachable
 )
 
+var sentences = map[Trouble]string{
+	Stopped: "The local service was stopped", NoKey: "No API key", KeyRefused: "The service refused the key", NotInPlan: "The plan does not allow this",
+	Limited: "Request limit reached", Faulty: "The service is failing", Unavailable: "Offline",
+}
+
 // Temporary reports whether an automatic retry can help.
-func (t Trouble) Temporary() bool { return t == Limited || t == Unavailable }
+func (t Trouble) Temporary() bool { return t == Limited || t == Faulty || t == Unavailable }
 
 // Trouble is what is wrong with the connection.
 func (c *Connection) Trouble() Trouble {
@@ -365,20 +388,25 @@ func (c *Connection) Trouble() Trouble {
 		return NotInPlan
 	case errors.Is(err, api.ErrRateLimited):
 		return Limited
+	case errors.Is(err, api.ErrUnexpected), answered(err):
+		return Faulty
 	}
 	return Unavailable
 }
 
-const limitReached = "Request limit reached"
+// answered reports whether an error came as an answer of a service.
+func answered(err error) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Status >= 500
+}
 
 // Explain returns an error as one line that is safe to show.
 func Explain(err error) string {
-	var e *api.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "The service did not answer in time"
-	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &e) && e.RetryAfter > 0:
-		return limitReached + ": again in " + theme.Remaining(e.RetryAfter)
+	case errors.Is(err, api.ErrRateLimited):
+		return sentences[Limited] // the connection knows for how long
 	}
 	return render.Clean(err.Error())
 }

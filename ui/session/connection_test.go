@@ -464,9 +464,9 @@ func TestWhyTheServiceCannotBeAsked(t *testing.T) {
 		{&Connection{}, "Not connected yet"},
 		{&Connection{state: state{phase: down, err: keys.ErrNone}}, "No API key: K connects with one"},
 		{&Connection{state: state{phase: down, err: api.ErrUnauthorized}}, "Not connected: r tries again"},
-		{&Connection{state: state{phase: down, err: api.ErrUnavailable, retryAt: soon}}, "Offline: next try in 30 s, r tries now"},
-		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrUnavailable, retryAt: soon}}, "Offline: next try in 30 s, r tries now"},
-		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrRateLimited, retryAt: soon}}, "Request limit reached: again in 30 s"},
+		{&Connection{state: state{phase: down, err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
+		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
+		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrRateLimited, retryAt: soon}}, "Request limit reached: retry in 30 s"},
 		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrUnavailable, retryAt: now}}, ""},
 		{&Connection{Session: &Session{}}, ""},
 	} {

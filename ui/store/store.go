@@ -251,11 +251,13 @@ func (s *Store) SetUnread(m *Message, unread bool) {
 	}
 }
 
-// Unread is the number of unread messages in all inboxes.
+// Unread is the number of unread messages in all inboxes that are not gone.
 func (s *Store) Unread() int {
 	n := 0
 	for _, i := range s.Inboxes {
-		n += i.Unread
+		if i.State != Gone {
+			n += i.Unread
+		}
 	}
 	return n
 }
