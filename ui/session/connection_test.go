@@ -156,7 +156,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{fmt.Errorf("connect: %w", keys.ErrNone), NoKey, false, "connect: " + keys.ErrNone.Error()},
 		{fmt.Errorf("x: %w", api.ErrUnauthorized), KeyRefused, false, "x: " + api.ErrUnauthorized.Error()},
 		{api.ErrForbidden, NotInPlan, false, api.ErrForbidden.Error()},
-		{api.ErrRateLimited, Limited, true, api.ErrRateLimited.Error()},
+		{api.ErrRateLimited, Limited, true, "Request limit reached"}, {api.ErrUnexpected, Faulty, true, api.ErrUnexpected.Error()},
 		{api.ErrUnavailable, Unavailable, true, api.ErrUnavailable.Error()},
 		{fmt.Errorf("get: %w", context.DeadlineExceeded), Unavailable, true, "The service did not answer in time"},
 		{errors.New("a\x1b[31m\nb"), Unavailable, true, "a b"},
