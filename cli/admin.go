@@ -192,7 +192,7 @@ func (a *app) adminBackupCommand(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "backup FOLDER",
 		Short:   "Copy the live store to a folder",
-		Long:    "Copy the store, even while it is in use, to a new folder. `mayfly admin restore` restores it. Back up a database with its own tools: pg_basebackup, pg_dump.",
+		Long:    "Copy the store, even while it is in use, to a new folder. `mayfly admin restore` restores it. Back up a database with pg_basebackup.",
 		Example: "mayfly admin backup /backup/mayfly-today",
 		Args:    exactly(1, "a folder"),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {

@@ -108,14 +108,14 @@ func (database) Wait(ctx context.Context) error {
 }
 
 func (database) Backup(context.Context, string) error {
-	return errors.New("this store is a database: back it up with pg_basebackup or pg_dump")
+	return errors.New("this store is a database: back it up with pg_basebackup")
 }
 
 // Restore creates a store from a backup, which it does not change. The directory of the store must
 // not exist or be empty. It gets its name only once it is complete and has been opened.
 func Restore(ctx context.Context, backup, store string) error {
 	if isDatabase(store) {
-		return errors.New("this store is a database: restore it with pg_restore or from a copy by pg_basebackup, or name a folder")
+		return errors.New("this store is a database: restore it from a copy by pg_basebackup, or name a folder")
 	}
 	entries, err := os.ReadDir(store)
 	switch {
