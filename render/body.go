@@ -127,7 +127,7 @@ func words(d *doc.Document) string { return strings.Join(strings.Fields(d.Text()
 
 // search finds the code and the link, and makes a block of a code that stands alone.
 func (m *Mail) search() {
-	in := find.Input{Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, Sender: Clean(m.msg.From.Name), Doc: m.body}
+	in := find.Input{Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, Doc: m.body}
 	if m.html != nil && m.text != nil {
 		in.Preheader, in.Doc, in.Text = m.html.Preheader, m.html, m.text
 	}

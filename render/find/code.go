@@ -184,12 +184,12 @@ func list(all []code) {
 	}
 }
 
-// numbers returns the number among the candidates, or "", and whether there are others. Years,
-// numbers in names and those beside one that is called a code do not count.
+// numbers returns the number among the candidates, or "", and whether there are others. Years
+// and those beside one that is called a code do not count.
 func numbers(all []code) (one string, others bool) {
 	for i := range all {
 		c := &all[i]
-		if !c.numeric() || c.Year() || c.Value == one || c.named() || c.lesser {
+		if !c.numeric() || c.Year() || c.Value == one || c.lesser {
 			continue
 		}
 		if one != "" {

@@ -12,56 +12,53 @@ import (
 // codeModel is what speaks for and against a candidate for the code.
 var codeModel = model[*code]{
 	// Its shape.
-	when("six digits", 0.7, 0.43, func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
-	when("year of a date or a name", -3, -4.12, (*code).dated),
-	when("one character to a cell", 1.6, 3.22, (*code).apiece),
-	when("letters one to a cell, no word near", -3.5, -3.74, func(c *code) bool {
+	when("six digits", 0.7, 0.44, func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
+	when("year of a date or a name", -3, -3.91, (*code).dated),
+	when("one character to a cell", 1.6, 3.31, (*code).apiece),
+	when("letters one to a cell, no word near", -3.5, -3.72, func(c *code) bool {
 		return c.Shape == candidate.Joined && !strings.ContainsAny(c.Value, "0123456789") && !c.near && c.phrase.where == nowhere
 	}),
-	when("letters and digits, no word near", -3, -3.43, func(c *code) bool {
+	when("letters and digits, no word near", -3, -3.42, func(c *code) bool {
 		return c.Shape == candidate.Mixed && !c.near && !c.labelled() && !(c.inRequest() && c.scrambled())
 	}),
-	when("a word and a number, as coupons are", -2.5, -2.76, func(c *code) bool { return c.mixed() && coupon(c.Value) && !c.strong && !c.mail.asksForCode() }),
-	when("a name and a number", -3, -3.00, func(c *code) bool { return c.mixed() && coupon(c.Value) && c.Value[1:] == strings.ToLower(c.Value[1:]) }),
+	when("a word and a number, as coupons are", -2.5, -2.75, func(c *code) bool { return c.mixed() && coupon(c.Value) && !c.strong && !c.mail.asksForCode() }),
+	when("a name and a number", -3, -3.07, func(c *code) bool { return c.mixed() && coupon(c.Value) && c.Value[1:] == strings.ToLower(c.Value[1:]) }),
 	when("capitals, not marked", -3.4, -3.40, func(c *code) bool { return c.Shape == candidate.Upper && !c.direct || c.pronounceable() && !c.set() }),
-	when("capitals, where there is a number", -2, -2.07, func(c *code) bool { return c.Shape == candidate.Upper && c.rival }),
-	when("words with hyphens", -0.7, -0.94, func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
+	when("capitals, where there is a number", -2, -1.99, func(c *code) bool { return c.Shape == candidate.Upper && c.rival }),
 	when("where no code of this shape would be", -8, -8.00, func(c *code) bool { return !c.fits() }),
 
 	// Its line, and how it stands out.
-	when("alone in its line", 1.3, 1.55, func(c *code) bool { return c.inBody() && c.alone }),
-	when("digits set far apart", 1.5, 2.12, (*code).wide),
-	when("bold", 0.4, 0.85, func(c *code) bool { return c.style.Bold }),
-	when("the only number of a short mail that asks for something", 4.5, 5.08, func(c *code) bool {
+	when("alone in its line", 1.3, 1.43, func(c *code) bool { return c.inBody() && c.alone }),
+	when("digits set far apart", 1.5, 2.20, (*code).wide),
+	when("bold", 0.4, 0.83, func(c *code) bool { return c.style.Bold }),
+	when("the only number of a short mail that asks for something", 4.5, 5.07, func(c *code) bool {
 		return c.sole && c.body.short && (c.marked || c.afterVerb()) && c.mail.purpose.subject != 0 && c.mail.purpose.trade+c.mail.purpose.notice == 0
 	}),
 	when("letters and digits in a sentence that asks", 5, 5.39, func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && c.inRequest() && c.scrambled() }),
 	when("in the footer", -2.5, -2.95, func(c *code) bool { return c.line.footer }),
-	when("quoted", -3.5, -4.20, (*code).quoted),
+	when("quoted", -3.5, -4.23, (*code).quoted),
 
 	// The words for a code.
-	when("a word right beside it in its sentence", 0.8, 0.82, func(c *code) bool { return c.direct && c.worth > 0 && !c.alone && !c.phrase.next }),
-	when("after a colon", 0.3, 0.96, func(c *code) bool { return c.direct && !c.alone && c.Before == ':' && c.phrase.end >= 0 }),
+	when("a word right beside it in its sentence", 0.8, 0.84, func(c *code) bool { return c.direct && c.worth > 0 && !c.alone && !c.phrase.next }),
+	when("after a colon", 0.3, 1.02, func(c *code) bool { return c.direct && !c.alone && c.Before == ':' && c.phrase.end >= 0 }),
 
 	// Where else it is.
 	when("in a link that asks for something", 4, 4.68, func(c *code) bool { return c.linked }),
 
 	// Other numbers.
 	when("another number of its line is called a code", -6, -6.00, func(c *code) bool { return c.lesser }),
-	when("called by another noun", -4, -4.69, func(c *code) bool {
+	when("called by another noun", -4, -4.71, func(c *code) bool {
 		return c.standing <= otherNoun && c.other != rightBefore && !c.besideOther && !c.alone
 	}),
 	when("handed over in a request", 4.5, 4.96, func(c *code) bool { return c.worth == 0 && c.numeric() && c.handed() }),
 	when("numbered with # or №", -4, -4.00, func(c *code) bool { return c.Numbered }),
-	when("name of another number right before it", -5, -5.02, func(c *code) bool { return c.other == rightBefore }),
+	when("name of another number right before it", -5, -5.03, func(c *code) bool { return c.other == rightBefore }),
 	when("name of another number above it", -4, -4.00, func(c *code) bool { return c.other == onlyAbove }),
-	when("a later sentence names another number", -2, -2.80, (*code).renamed),
+	when("a later sentence names another number", -2, -2.77, (*code).renamed),
 	when("word for another kind of code beside it", -4, -4.01, func(c *code) bool { return c.besideOther }),
 	when("word for another kind of code above it", -4, -4.00, func(c *code) bool { return c.belowOther }),
-	when("part of a name", -4, -4.00, (*code).named),
-	when("one of a list of such", -4, -4.50, func(c *code) bool { return c.listed }),
-	when("beside a percentage", -2, -2.00, func(c *code) bool { return c.weak() && strings.Contains(c.line.text, "%") }),
-	measure("words of trade in its line", -3, -4.12, func(c *code) float64 {
+	when("one of a list of such", -4, -4.43, func(c *code) bool { return c.listed }),
+	measure("words of trade in its line", -3, -4.13, func(c *code) float64 {
 		if !c.weak() {
 			return 0
 		}
@@ -69,18 +66,17 @@ var codeModel = model[*code]{
 	}),
 
 	// What the mail is about.
-	when("the mail is about a meeting", -5, -5.41, func(c *code) bool { return c.body.meeting }),
-	when("the mail is about orders, offers or news", -4.5, -5.63, func(c *code) bool {
+	when("the mail is about a meeting", -5, -5.46, func(c *code) bool { return c.body.meeting }),
+	when("the mail is about orders, offers or news", -4.5, -5.67, func(c *code) bool {
 		return !c.mail.asks() && c.mail.purpose.trade >= 2 && !(c.strong && (c.alone && c.numeric() || c.expiry))
 	}),
-	when("nothing says which of the numbers is the code", -3.5, -3.61, func(c *code) bool {
+	when("nothing says which of the numbers is the code", -3.5, -3.60, func(c *code) bool {
 		return !c.explained() && c.mail.purpose.trade == 0 && c.rival
 	}),
-	when("nothing says what it opens, and there are other figures or words of trade", -2.5, -3.11, func(c *code) bool {
+	when("nothing says what it opens, and there are other figures or words of trade", -2.5, -3.32, func(c *code) bool {
 		trade := c.mail.purpose.trade
 		return !c.explained() && (trade > 0 && trade < 2 || trade == 0 && !c.rival && c.among && !(c.leads && c.standing >= handedOver))
 	}),
-	when("subject and line tell what has happened", -3, -3.00, func(c *code) bool { return c.reported() && has(c.line.hits, lexicon.Notice) }),
 }
 
 func wordlike(s candidate.Shape) bool {
@@ -156,11 +152,6 @@ func (c *code) apiece() bool {
 // asks reports whether the subject asks for something or mentions a code.
 func (m *mail) asks() bool { return m.purpose.subject != 0 || m.asksForCode() }
 
-// reported reports whether the subject tells what has happened and asks for nothing.
-func (c *code) reported() bool {
-	return c.mail.purpose.notice >= 2 && c.mail.purpose.subject == 0 && !c.alone
-}
-
 func (m *mail) subjectHas(class lexicon.Class) bool { return has(m.subject.hits, class) }
 
 // fit says, for the shapes that words and tokens have too, where a code of that shape would be: set
@@ -222,36 +213,6 @@ func (c *code) dated() bool {
 		day = day || len(value) <= 2
 	})
 	return day || c.line.nameBefore(&c.Candidate) != ""
-}
-
-// named reports whether a candidate is part of a name.
-func (c *code) named() bool { return c.inBody() && c.mail.names[c.Value] }
-
-// namesWithNumbers returns the short numbers that are in the sender's name, and those that have the
-// same name before them more than once: "Studio 1874". In title and footers, a word with a number is a name, too.
-func (m *mail) namesWithNumbers(sender, title string) map[string]bool {
-	names := map[string]bool{}
-	candidate.Figures(sender, func(value string, _, _ int) { names[value] = true })
-	word := func(value string, _, _ int) { names[value] = names[value] || coupon(value) }
-	candidate.Figures(title, word)
-	times := map[string]int{}
-	for _, p := range m.bodies() {
-		for i := range p.lines {
-			l := &p.lines[i]
-			if l.footer {
-				candidate.Figures(l.text, word)
-			}
-			for j := range l.found {
-				f := &l.found[j]
-				if name := l.nameBefore(f); f.Shape == candidate.Digits && len(f.Value) == 4 && name != "" {
-					if times[name+f.Value]++; times[name+f.Value] > 1 {
-						names[f.Value] = true
-					}
-				}
-			}
-		}
-	}
-	return names
 }
 
 // nameBefore returns the capitalised word before a number, "" if it is none or a known phrase.

@@ -196,7 +196,6 @@ func TestEval(t *testing.T) {
 type fixture struct {
 	name             string
 	subject          string
-	sender           string
 	code, link       string // "" when none is to be found
 	text, html       string
 	textDoc, htmlDoc *doc.Document
@@ -231,9 +230,7 @@ func fixtures(t testing.TB) []fixture {
 				f.code = value
 			case "link":
 				f.link = value
-			case "from":
-				f.sender, _, _ = strings.Cut(value, " <")
-			case "about":
+			case "from", "about":
 			default:
 				t.Fatalf("%s: unknown field %q", file, key)
 			}
@@ -261,7 +258,7 @@ func fixtures(t testing.TB) []fixture {
 }
 
 func (f *fixture) input() Input {
-	in := Input{Subject: f.subject, Sender: f.sender, Doc: f.htmlDoc, Text: f.textDoc}
+	in := Input{Subject: f.subject, Doc: f.htmlDoc, Text: f.textDoc}
 	if in.Doc == nil {
 		in.Doc, in.Text = f.textDoc, nil
 	}

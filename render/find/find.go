@@ -15,7 +15,6 @@ import (
 // Input is a message as its reader sees it.
 type Input struct {
 	Subject, Preheader string
-	Sender             string        // name of the sender
 	Doc                *doc.Document // the body that is shown
 	Text               *doc.Document // the text part beside it; nil if there is none
 }
@@ -87,7 +86,6 @@ type mail struct {
 	body      *body
 	text      *body // nil if there is none
 	purpose   purpose
-	names     map[string]bool // what is part of names, such as 1874 in "Studio 1874", and Remark42
 }
 
 // bodies returns the bodies, the one that is shown first.
@@ -119,7 +117,6 @@ func read(in Input) *mail {
 	m.subject = m.body.aside(subject, langs)
 	m.preheader = m.body.aside(cut(preheader, 1000), langs)
 	m.purpose = m.purposes()
-	m.names = m.namesWithNumbers(in.Sender, d.Title)
 	return m
 }
 

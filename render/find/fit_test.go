@@ -270,8 +270,8 @@ func given(t *testing.T) []labelled {
 		files, _ := filepath.Glob(folder + "/*.json")
 		for _, file := range files {
 			var m struct {
-				Sender, From, Subject, Text, HTML string
-				Expect                            struct{ Code, Link string }
+				Sender, Subject, Text, HTML string
+				Expect                      struct{ Code, Link string }
 			}
 			b, err := os.ReadFile(file)
 			if err == nil {
@@ -281,7 +281,6 @@ func given(t *testing.T) []labelled {
 				t.Fatal(file, err)
 			}
 			f := fixture{subject: m.Subject, textDoc: text.Read(m.Text, text.Options{}), htmlDoc: html.Read(m.HTML)}
-			f.sender, _, _ = strings.Cut(m.From, " <")
 			in := f.input()
 			if m.HTML == "" {
 				in.Doc, in.Text = f.textDoc, nil

@@ -140,6 +140,7 @@ func (l *link) readText(a *anchor, own set) {
 		l.footer = l.footer || requests(label) == 0 && has(label, lexicon.Footer) && !has(label, lexicon.Copy)
 		l.refuses = l.refuses || has(label, lexicon.Refuse)
 		l.says |= asks(label)
+		l.generic = l.generic || has(label, lexicon.Click) || has(label, lexicon.Copy)
 		return
 	}
 	l.generic = l.generic || a.generic
@@ -304,9 +305,10 @@ func (l *link) isReply() bool {
 	return l.answers() || l.bare && l.subject() != 0 || !l.trade && (l.target.forRequest() && asked != 0 || asked&l.subject() != 0)
 }
 
-// isRequested reports whether the subject asks for something, and the text of the link only says to follow it.
+// isRequested reports whether the subject asks for something, and the text of the link, or before a bare one, only says
+// to follow it.
 func (l *link) isRequested() bool {
-	return l.subject() != 0 && l.own == 0 && l.generic && !l.bare && !l.button
+	return l.subject() != 0 && l.own == 0 && l.generic && !l.button && !(l.bare && l.target.title)
 }
 
 // names returns what the link's text asks, that of the subject first.

@@ -18,7 +18,6 @@ type phrase struct {
 	beside   int  // characters between, in the same line; -1 if it is in another
 	begins   bool // the candidate begins the line, and the phrase follows
 	next     bool // in the sentence that follows
-	claimed  bool // there is a number nearer to it
 }
 
 type where uint8
@@ -64,7 +63,7 @@ func (p *phrase) near() bool {
 func (p *phrase) direct(c *code) bool {
 	switch p.where {
 	case before, after:
-		return p.beside <= rightBeside && (p.strong || !p.claimed)
+		return p.beside <= rightBeside
 	case above:
 		return c.alone
 	case below:
@@ -75,7 +74,7 @@ func (p *phrase) direct(c *code) bool {
 
 // means reports whether a phrase makes clear that the candidate is a one-time code.
 func (p *phrase) means() bool {
-	return p.strong && (p.distance <= 50 || !p.claimed && p.distance <= 125)
+	return p.strong && p.distance <= 50
 }
 
 // phrases calls yield with the words for a code near a candidate: in its line, and for one alone in
@@ -135,13 +134,11 @@ func (c *code) inLine(h lexicon.Hit) (p phrase, ok bool) {
 		gap := utf8.RuneCountInString(folded[h.End:c.from])
 		p = newPhrase(h, c.line, before, min(gap, farthest))
 		p.end, p.beside = h.End, gap
-		p.claimed = !c.leads && c.claimed(h.End, c.from)
 	case h.Start >= c.to:
 		gap := utf8.RuneCountInString(folded[c.to:h.Start])
 		p = newPhrase(h, c.line, after, afterIt+min(gap, farthest))
 		p.beside, p.begins = gap, c.from <= 1
 		p.next = c.sentenceEndsBefore(h)
-		p.claimed = !c.leads && c.claimed(h.End, h.End+40)
 	default:
 		return p, false
 	}
@@ -153,20 +150,9 @@ func (c *code) sentenceEndsBefore(h lexicon.Hit) bool {
 	return sentenceEnds(c.line.text[c.End:c.line.fold.Source(h.Start)])
 }
 
-// claimed reports whether there is another number between two offsets of the folded line.
-func (c *code) claimed(from, to int) bool {
-	for i := range c.line.found {
-		f := &c.line.found[i]
-		if at := c.line.fold.At(f.Start); at >= from && at < to && f.Start != c.Start && !wordlike(f.Shape) {
-			return true
-		}
-	}
-	return false
-}
-
 // phraseModel weighs a word for a code. Of several, the one that weighs most counts.
 var phraseModel = model[*phrase]{
-	when("word that means a code and nothing else", 4.5, 5.29, func(p *phrase) bool { return p.strong }).about((*phrase).String),
-	when("word that may mean a code", 4, 5.17, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
-	measure("distance of the word, in 100 characters", -2, -0.90, func(p *phrase) float64 { return float64(p.distance) / 100 }),
+	when("word that means a code and nothing else", 4.5, 5.30, func(p *phrase) bool { return p.strong }).about((*phrase).String),
+	when("word that may mean a code", 4, 5.16, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
+	measure("distance of the word, in 100 characters", -2, -1.01, func(p *phrase) float64 { return float64(p.distance) / 100 }),
 }

@@ -78,10 +78,12 @@ func (l *line) standing(f *candidate.Candidate) int {
 	first, points := l.saidBefore(from, f)
 	after := l.saidAfter(to, f.End, first)
 	switch {
+	case after == otherName:
+		return otherName
 	case after == -1 && points > 0:
 		after = 0
-	case after > 0 && points < 0: // whose it is, or what it is: "Kioskin 55012 vahvistuskoodi"
-		after = 1
+	case after > 0 && points < 0: // whose the code is: "Kioskin 55012 vahvistuskoodi"
+		after = 0
 	}
 	return points + after
 }
@@ -92,14 +94,14 @@ func (l *line) saidBefore(from int, f *candidate.Candidate) (first bool, points 
 	if before == "" {
 		return true, 0
 	}
-	sentence, clause := l.start(f.Start)
-	known := l.hasCodeWord(l.fold.At(clause), from)
+	sentence := l.sentence(f.Start)
+	known := l.hasCodeWord(l.fold.At(sentence), from)
 	given, called := false, 0
 	for _, h := range l.hitsBefore(len(before)) {
 		gap := strings.TrimLeft(l.text[l.fold.Source(h.End):f.Start], marks)
 		switch h.Class {
 		case lexicon.Strong, lexicon.Code:
-			if !strings.ContainsAny(gap, pauses) || strings.Trim(gap, marks+commas) == "" && startsWith(l.text[f.End:], commas) {
+			if !strings.ContainsAny(gap, pauses) || strings.Trim(gap, marks+commas) == "" && strings.ContainsRune(commas, firstRune(l.text[f.End:])) {
 				called = max(called, isCode+int(lexicon.Code-h.Class))
 			}
 		case lexicon.Label, lexicon.NotCode:
@@ -119,14 +121,14 @@ func (l *line) saidBefore(from int, f *candidate.Candidate) (first bool, points 
 		return false, called
 	case points != 0:
 		return false, points
-	case strings.ContainsAny(gap, pauses):
+	case strings.ContainsAny(gap, pauses+"])】）"):
 		return true, 0
 	case strings.ContainsAny(gap, colons) || strings.ContainsAny(strings.Trim(gap, "-"), dashes):
 		switch {
-		case !l.hasCodeWord(l.fold.At(sentence), from):
+		case !known:
 			return true, -1
-		case !l.described(before):
-			return false, otherNoun
+		case strings.LastIndexAny(l.text[sentence:f.Start], "(（") > strings.LastIndexAny(l.text[sentence:f.Start], ")）"):
+			return false, otherNoun // "your code is 482913 (account: 70312)"
 		}
 		return true, handedOver
 	case given && known:
@@ -135,8 +137,6 @@ func (l *line) saidBefore(from int, f *candidate.Candidate) (first bool, points 
 		return false, handedOver
 	case lexicon.Function(word), unspaced && lexicon.Function(last), !unspaced && utf8.RuneCountInString(word) <= 2:
 		return false, 0
-	case !strings.Contains(strings.Trim(l.text[clause:f.Start], marks), " ") && !unspaced:
-		return false, -1 // a verb, or the noun of a heading
 	}
 	return false, otherNoun
 }
@@ -182,7 +182,7 @@ func (l *line) saidAfter(to, end int, first bool) int {
 			}
 		}
 	}
-	next, _ := utf8.DecodeRuneInString(folded[at:])
+	next := firstRune(folded[at:])
 	word, _, _ := strings.Cut(folded[at:], " ")
 	switch {
 	case given && first && l.predicate(end, at):
@@ -238,54 +238,23 @@ func (l *line) predicate(end, at int) bool {
 	})
 }
 
-// described reports whether a text has a number after its last word for a code, and then other words: in
-// "your code is 482913 (account: 70312)" the latter is of the account, in "your code for account 70312: 482913" the code. A unit belongs to the number.
-func (l *line) described(before string) bool {
-	at := 0
-	for _, h := range l.hits {
-		if h.Class <= lexicon.Code && h.End <= len(before) {
-			at = h.End
-		}
-	}
-	rest := before[at:]
-	for _, h := range l.hitsBefore(len(before)) {
-		if h.Start >= at && l.measures(h) {
-			rest = strings.TrimRight(before[at:h.Start], " ")
-		}
-	}
-	digit := strings.LastIndexAny(rest, "0123456789")
-	return digit < 0 || digit == len(rest)-1
-}
-
-// start returns where the sentence and the clause of a number start, not further back than matters.
-func (l *line) start(number int) (sentence, clause int) {
+// sentence returns where the sentence of a number starts, not further back than matters.
+func (l *line) sentence(number int) int {
 	const reach = 240
-	from := max(0, number-reach)
-	for from < number && !utf8.RuneStart(l.text[from]) {
-		from++
-	}
-	sentence, clause = from, from
-	end := len(strings.TrimRight(l.text[:number], marks))
-	for i, r := range l.text[from:max(from, end)] {
-		if strings.ContainsRune(pauses+colons, r) {
-			clause = from + i + utf8.RuneLen(r)
-			if sentenceEnds(l.text[from+i : min(len(l.text), clause+1)]) {
-				sentence = clause
-			}
+	start := max(0, number-reach)
+	begin := start
+	text := l.text[start:max(start, len(strings.TrimRight(l.text[:number], marks)))]
+	for i, r := range text {
+		if strings.ContainsRune(pauses, r) && sentenceEnds(text[i:min(len(text), i+utf8.RuneLen(r)+1)]) {
+			begin = start + i
 		}
 	}
-	return sentence, clause
+	return begin
 }
 
 // hasCodeWord reports whether a word for a code is between two offsets.
 func (l *line) hasCodeWord(from, to int) bool {
 	return slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool { return h.Class <= lexicon.Code && h.Start >= from && h.End <= to })
-}
-
-// startsWith reports whether a text begins with one of some runes.
-func startsWith(s, runes string) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	return n > 0 && strings.ContainsRune(runes, r)
 }
 
 // trade returns how many words of trade are in the line of a candidate, without those that name other numbers: the code for

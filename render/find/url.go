@@ -13,6 +13,7 @@ type target struct {
 	root     bool // leads to the front page
 	token    bool // has a secret
 	opaque   bool // has what may be a short secret
+	title    bool // has the title of a page, words with hyphens
 	query    bool // has parameters, those of campaigns aside
 	asks     set  // purposes named by words in it
 	footer   bool // leads to something that footers link to
@@ -135,7 +136,8 @@ func (t *target) word(piece string) {
 	t.refuse = t.refuse || refuseWords[whole]
 	words := strings.FieldsFunc(lower, func(r rune) bool { return r == '-' || r == '_' })
 	if len(words) > 2 && slices.ContainsFunc(words, func(w string) bool { return !ofAccounts[w] && asked(w) == 0 && !refuseWords[w] }) {
-		return // the title of a page
+		t.title = true
+		return
 	}
 	for _, w := range words {
 		t.asks |= asked(w)

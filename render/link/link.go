@@ -193,6 +193,11 @@ func Bare(s string) (start, end int, href string) {
 	for i := 0; i < len(s); i++ {
 		scheme := schemeAt(s[i:])
 		if scheme == 0 {
+			if start := ownScheme(s, i); start >= 0 {
+				if n := urlLength(s[start:]); n > i+len("://")-start {
+					return start, start + n, s[start : start+n]
+				}
+			}
 			continue
 		}
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
@@ -220,6 +225,22 @@ func schemeAt(s string) int {
 		}
 	}
 	return 0
+}
+
+// ownScheme returns where the scheme of an application's link starts whose "://" is at i: "myapp://verify". -1 if none
+// is there.
+func ownScheme(s string, i int) int {
+	if !strings.HasPrefix(s[i:], "://") {
+		return -1
+	}
+	from := max(0, i-32)
+	scheme := s[from+strings.LastIndexFunc(s[from:i], func(r rune) bool {
+		return r >= utf8.RuneSelf || !(unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("+-.", r))
+	})+1 : i]
+	if scheme == "" || len(scheme) == 32 || !unicode.IsLetter(rune(scheme[0])) {
+		return -1
+	}
+	return i - len(scheme)
 }
 
 // maxURL bounds the length of a URL, in bytes.

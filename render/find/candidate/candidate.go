@@ -166,11 +166,13 @@ func ASCII(r rune) (byte, bool) {
 // linked reports whether two atoms may be parts of one code: a hyphen is between them, or a space
 // between digits or single characters.
 func linked(text string, a, b atom) bool {
-	single := len(a.text) == 1 && len(b.text) == 1 && a.lower+b.lower == 0
+	single := len(a.text) == 1 && len(b.text) == 1
 	switch text[a.end:b.start] {
 	case "-", "‐", "‑", "–", "−":
 		return true
-	case " ", "\u00a0", "\u2009", "\u202f", "\u2002", "\u2003", " - ", " – ", "  ":
+	case " - ", " – ": // "for client 884213 – 190274" are two numbers
+		return single || len(a.text) <= 4 && len(b.text) <= 4 && (a.kind() == digit && b.kind() == digit || group(a) && group(b))
+	case " ", "\u00a0", "\u2009", "\u202f", "\u2002", "\u2003", "  ":
 		return single || a.kind() == digit && b.kind() == digit || group(a) && group(b)
 	}
 	return false

@@ -100,6 +100,7 @@ var patterns = []pattern{
 	{Upper, none, "", span{1, 1}, upper, span{4, 10}, span{4, 10}, true, nil},
 	{Lower, none, "", span{1, 1}, lower, span{4, 10}, span{4, 10}, true, nil},
 	{Joined, spaces, "", span{4, 10}, noLower, span{1, 1}, span{4, 10}, true, notCounting},
+	{Joined, spaces, "", span{4, 10}, noUpper, span{1, 1}, span{4, 10}, true, someDigits},
 	{Spaced, spaces, "", span{2, 4}, digit, span{2, 5}, span{4, 9}, true, noYear},
 	{Hyphened, hyphens, "-", span{2, 4}, digit, span{3, 6}, span{6, 12}, true, noYear},
 	{Hyphened, hyphens, "-", span{3, 4}, digit, span{2, 2}, span{6, 8}, true, nil},
