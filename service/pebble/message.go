@@ -162,35 +162,26 @@ func (g *group) deleteMessage(messages []byte, seq uint64) {
 
 // shares are what messages have of the bodies that they share with others.
 type shares struct {
-	keys   [][]byte
-	ranges []keyRange     // of more keys
-	left   map[string]int // how many messages have a body without them, by its name
+	keys [][]byte
+	left map[string]int // how many messages have a body without them, by its name
 }
 
 // sharesOf returns the shares of the messages in ranges of their keys.
 func (g *group) sharesOf(messages ...keyRange) (shares, error) {
 	s := shares{left: make(map[string]int)}
 	for _, r := range messages {
-		r = keyRange{prefixed(sharePrefix, r.start[1:]), prefixed(sharePrefix, r.end[1:])}
-		var keys [][]byte
-		err := g.store.scan(context.Background(), r.start, r.end, func(key, body []byte) (_ bool, err error) {
+		start, end := prefixed(sharePrefix, r.start[1:]), prefixed(sharePrefix, r.end[1:])
+		err := g.store.scan(context.Background(), start, end, func(key, body []byte) (_ bool, err error) {
 			left, known := s.left[string(body)]
 			if !known {
 				left, err = g.count(sharers(body))
 			}
 			s.left[string(body)] = max(0, left-1)
-			if len(keys) <= fewMessages {
-				keys = append(keys, bytes.Clone(key))
-			}
+			s.keys = append(s.keys, bytes.Clone(key))
 			return true, err
 		})
-		switch {
-		case err != nil:
+		if err != nil {
 			return s, err
-		case len(keys) > fewMessages:
-			s.ranges = append(s.ranges, r)
-		default:
-			s.keys = append(s.keys, keys...)
 		}
 	}
 	return s, nil
@@ -200,9 +191,6 @@ func (g *group) sharesOf(messages ...keyRange) (shares, error) {
 func (g *group) unshare(s shares) {
 	for _, key := range s.keys {
 		g.delete(key)
-	}
-	for _, r := range s.ranges {
-		g.deleteRange(r.start, r.end)
 	}
 	for name, left := range s.left {
 		body := []byte(name)
