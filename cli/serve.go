@@ -24,6 +24,7 @@ import (
 
 	"mayfly/internal/files"
 	"mayfly/internal/server"
+	"mayfly/internal/systemd"
 	"mayfly/mcp"
 )
 
@@ -165,10 +166,13 @@ func (a *app) defaultStore() string {
 
 func (s *serving) run(ctx context.Context) error {
 	log, err := s.logger()
+	s.config.Log = log
+	if err == nil {
+		err = s.adoptSockets()
+	}
 	if err := errors.Join(err, s.config.Check()); err != nil {
 		return s.app.usageErrors(err)
 	}
-	s.config.Log = log
 	slog.SetDefault(log)
 	s.app.graceful.Store(true)
 	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not end the service
@@ -191,17 +195,49 @@ func (s *serving) run(ctx context.Context) error {
 		return err
 	}
 	s.announce(running)
+	for protocol, l := range running.Sockets() {
+		s.tellSystemd(systemd.Keep(kept+protocol, l))
+	}
+	s.tellSystemd(systemd.Notify("READY=1"))
 	select {
 	case <-running.Done():
 		return running.Err()
 	case <-ctx.Done():
 	}
+	s.tellSystemd(systemd.Notify("STOPPING=1"))
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := running.Shutdown(stopping); err != nil {
 		return fmt.Errorf("stopping: %w", err)
 	}
 	return nil
+}
+
+// kept begins the names of sockets that systemd keeps for the next start. They serve while the settings have their address.
+const kept = "kept-"
+
+// adoptSockets takes over the sockets that systemd passes on.
+func (s *serving) adoptSockets() error {
+	sockets, err := systemd.Sockets()
+	for _, socket := range sockets {
+		if s.config.Adopt(socket.Name, socket.Listener) {
+			continue
+		}
+		_ = socket.Close() // it is ours only
+		if strings.HasPrefix(socket.Name, kept) {
+			s.tellSystemd(systemd.Notify("FDSTOREREMOVE=1\nFDNAME=" + socket.Name))
+			continue
+		}
+		err = errors.Join(err, fmt.Errorf("systemd passes on a socket at %s, but no setting has this address: name it http, smtp, smtps, pop3 or metrics (FileDescriptorName=)", socket.Addr()))
+	}
+	return err
+}
+
+// tellSystemd logs why systemd could not be told.
+func (s *serving) tellSystemd(err error) {
+	if err != nil {
+		s.config.Log.Warn("systemd", "error", err)
+	}
 }
 
 // smtp is where an agent that reaches the service by a host is told to send mail, if SMTP listens at addr. It is unknown behind

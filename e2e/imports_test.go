@@ -32,7 +32,7 @@ var floors = [][]string{
 	{"render/html/css", "render/lexicon"},
 	{"render/doc"},
 	{"api", "internal/mail", "internal/clean"},
-	{"assets", "docs", "internal/address", "internal/ballast", "internal/sockets", "internal/files", "internal/near", "internal/guard"},
+	{"assets", "docs", "internal/address", "internal/ballast", "internal/sockets", "internal/files", "internal/near", "internal/guard", "internal/systemd"},
 	{"packaging/image", "packaging/clients"},
 }
 

@@ -147,7 +147,8 @@ func (s *running) start(ctx context.Context, o Options) error {
 	}
 	c := server.Private()
 	c.InMemory, c.Store = false, o.storeDir()
-	c.HTTPListener, c.SMTPListener, c.Relay, c.Log = web, mail, o.Relay, s.log
+	c.Listeners = map[string]net.Listener{"HTTP": web, "SMTP": mail}
+	c.Relay, c.Log = o.Relay, s.log
 	c.Control = func(key string) http.Handler {
 		state.Key = key
 		s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), state)

@@ -30,8 +30,8 @@ type Config struct {
 	POP3    string // address of the POP3 server; empty: none
 	Metrics string // address of the Prometheus metrics; empty: none
 
-	// HTTPListener and SMTPListener replace the addresses if they are set. The server closes them.
-	HTTPListener, SMTPListener net.Listener
+	// Listeners replace the addresses, by protocol as in [Server.Addr]. The server closes them.
+	Listeners map[string]net.Listener
 
 	// Balancers are the IP addresses and networks whose connections are those of other clients, named
 	// by the PROXY protocol (version 1 or 2), which a connection to the SMTP or POP3 server has to
@@ -163,7 +163,33 @@ type address struct {
 }
 
 func (c Config) addresses() []address {
-	return []address{{"HTTP", c.HTTP, c.HTTPListener}, {"SMTP", c.SMTP, c.SMTPListener}, {"SMTPS", c.SMTPS, nil}, {"POP3", c.POP3, nil}, {"metrics", c.Metrics, nil}}
+	all := []address{{protocol: "HTTP", addr: c.HTTP}, {protocol: "SMTP", addr: c.SMTP}, {protocol: "SMTPS", addr: c.SMTPS}, {protocol: "POP3", addr: c.POP3}, {protocol: "metrics", addr: c.Metrics}}
+	for i := range all {
+		all[i].listener = c.Listeners[all[i].protocol]
+	}
+	return all
+}
+
+// Adopt takes a listener for the protocol that its name says, in any case, or else for the one whose address it
+// listens at, and reports whether there is one that has no listener yet.
+func (c *Config) Adopt(name string, l net.Listener) bool {
+	for _, a := range c.addresses() {
+		if a.listener == nil && (strings.EqualFold(name, a.protocol) || sameAddress(a.addr, l.Addr())) {
+			if c.Listeners == nil {
+				c.Listeners = map[string]net.Listener{}
+			}
+			c.Listeners[a.protocol] = l
+			return true
+		}
+	}
+	return false
+}
+
+// sameAddress reports whether a listener at an address listens at the one that is configured.
+func sameAddress(configured string, l net.Addr) bool {
+	want, err := net.ResolveTCPAddr("tcp", configured)
+	got, ok := l.(*net.TCPAddr)
+	return err == nil && ok && want.Port == got.Port && (want.IP.Equal(got.IP) || len(want.IP) == 0 && got.IP.IsUnspecified())
 }
 
 // domainName matches a host name in lower case (RFC 1123).

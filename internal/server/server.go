@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -45,6 +46,7 @@ type Server struct {
 	admin    *adminSocket    // nil for a database
 
 	listeners map[string]net.Listener // by protocol
+	sockets   map[string]net.Listener // those that they are based on
 
 	running  sync.WaitGroup // the parts, which serve
 	failed   chan error     // the first failure of a part
@@ -97,6 +99,7 @@ func (s *Server) open(ctx context.Context) error {
 	if err := s.listen(); err != nil {
 		return err
 	}
+	s.sockets = maps.Clone(s.listeners)
 	var err error
 	if s.store, err = c.openStore(ctx, s.log); err != nil {
 		return err
@@ -347,6 +350,9 @@ func (s *Server) Addr(protocol string) string {
 	}
 	return l.Addr().String()
 }
+
+// Sockets returns what the server listens on, by protocol as in Addr.
+func (s *Server) Sockets() map[string]net.Listener { return s.sockets }
 
 // Done returns a channel that is closed when the server has stopped, after Shutdown or a failure.
 func (s *Server) Done() <-chan struct{} { return s.done }

@@ -170,10 +170,14 @@ type SessionOptions struct {
 // Sessions are the connections to a server whose protocol has sessions. It is safe for concurrent use.
 type Sessions struct {
 	options       SessionOptions
-	ctx, draining context.Context // draining ends when a shutdown begins
+	ctx, draining context.Context // draining ends when a shutdown begins, once no connection comes any more
 	cancel, drain context.CancelFunc
+	closing       context.Context // ends when no more connections are to be accepted
+	close         context.CancelFunc
+	accepting     sync.WaitGroup // calls of Serve
 
 	mu        sync.Mutex
+	grace     time.Time                 // see Grace
 	conns     map[net.Conn]netip.Prefix // zero unless it is counted
 	addresses *Count[netip.Prefix]
 	running   sync.WaitGroup // connections
@@ -188,6 +192,7 @@ func NewSessions(o SessionOptions) *Sessions {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.draining, s.drain = context.WithCancel(s.ctx)
+	s.closing, s.close = context.WithCancel(s.ctx)
 	return s
 }
 
@@ -196,6 +201,16 @@ func (s *Sessions) Context() context.Context { return s.ctx }
 
 // Draining reports whether the server shuts down: sessions have to end.
 func (s *Sessions) Draining() bool { return s.draining.Err() != nil }
+
+// graceTime is how long a shutdown lets sessions complete what they have begun.
+const graceTime = 10 * time.Second
+
+// Grace returns until when a session may complete what it has begun, once Draining.
+func (s *Sessions) Grace() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grace
+}
 
 // Stopping is closed when the server begins to shut down.
 func (s *Sessions) Stopping() <-chan struct{} { return s.draining.Done() }
@@ -213,7 +228,15 @@ func (s *Sessions) Len() int {
 // that begin with a TLS handshake.
 func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, netip.Prefix)) error {
 	defer l.Close()
-	defer context.AfterFunc(s.draining, func() { l.Close() })()
+	s.mu.Lock()
+	if s.closing.Err() != nil {
+		s.mu.Unlock()
+		return nil
+	}
+	s.accepting.Add(1)
+	s.mu.Unlock()
+	defer s.accepting.Done()
+	defer context.AfterFunc(s.closing, func() { l.Close() })()
 	var delay time.Duration
 	seldom := rate.Sometimes{Interval: time.Minute} // for the log
 	for {
@@ -222,7 +245,7 @@ func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, net
 		case err == nil:
 			delay = 0
 			s.admit(nc, silent, session)
-		case s.Draining():
+		case s.closing.Err() != nil:
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("accepting %s connections: %w", s.options.Protocol, err)
@@ -231,7 +254,7 @@ func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, net
 			seldom.Do(func() { s.options.Log.Warn(s.options.Protocol+" connections are not accepted", "error", err) })
 			select {
 			case <-time.After(delay):
-			case <-s.ctx.Done():
+			case <-s.closing.Done():
 			}
 		}
 	}
@@ -317,6 +340,11 @@ func interrupt(nc net.Conn) { nc.SetReadDeadline(time.Unix(1, 0)) }
 // error.
 func (s *Sessions) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
+	s.close()
+	s.mu.Unlock()
+	s.accepting.Wait() // a connection that was accepted is served
+	s.mu.Lock()
+	s.grace = time.Now().Add(graceTime)
 	s.drain()
 	for nc := range s.conns {
 		interrupt(nc)

@@ -134,8 +134,8 @@ func New(svc Service, o Options) *Server {
 		ConnState: func(c net.Conn, state http.ConnState) {
 			if state == http.StateNew {
 				s.unused.Store(c, nil)
-				if s.draining.Err() != nil { // Shutdown may have missed it
-					_ = c.Close()
+				if s.draining.Err() != nil { // Shutdown may miss it
+					time.AfterFunc(unusedGrace, s.closeUnused)
 				}
 			} else {
 				s.unused.Delete(c)
@@ -149,7 +149,8 @@ func New(svc Service, o Options) *Server {
 
 // Serve serves the connections of a listener until Shutdown is called, and then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	defer context.AfterFunc(s.draining, func() { _ = l.Close() })()
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) && s.draining.Err() == nil {
 		return err
 	}
 	return nil
@@ -159,12 +160,33 @@ func (s *Server) Serve(l net.Listener) error {
 // the context ends first, the remaining connections are closed in the middle of their requests.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain()
+	s.http.SetKeepAlivesEnabled(false)
+	s.awaitUnused(ctx)
 	s.closeUnused()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, s.http.Close())
 	}
 	return err
+}
+
+// unusedGrace is how long a client that has just connected may take to send its request, although the server is shutting
+// down.
+const unusedGrace = time.Second
+
+// awaitUnused waits until all connections have sent a request: http.Server.Shutdown drops those that come later.
+func (s *Server) awaitUnused(ctx context.Context) {
+	const step = 10 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, unusedGrace)
+	defer cancel()
+	for unused := true; unused && ctx.Err() == nil; {
+		unused = false
+		s.unused.Range(func(any, any) bool { unused = true; return false })
+		select { // also for one that has just been used, and gets to its handler meanwhile
+		case <-time.After(step):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // closeUnused closes the connections that have not sent a request yet: http.Server.Shutdown would wait

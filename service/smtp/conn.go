@@ -151,6 +151,10 @@ func (c *conn) read() error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		switch {
 		case c.server.sessions.Draining():
+			if until := c.mayGoOn(); time.Now().Before(until) {
+				c.raw.SetReadDeadline(until)
+				return c.read()
+			}
 			return errDraining
 		case !time.Now().Before(c.begun.Add(c.server.options.SessionTimeout)):
 			return errSession
@@ -162,6 +166,23 @@ func (c *conn) read() error {
 	default:
 		return err
 	}
+}
+
+// fresh is how long ago a client may have come that has sent nothing yet, although the server is shutting down.
+const fresh = 2 * time.Second
+
+// mayGoOn returns until when the session may go on while the server is shutting down: with the message that it is sending,
+// or, if it has just begun, up to that.
+func (c *conn) mayGoOn() time.Time {
+	until := c.server.sessions.Grace()
+	switch {
+	case c.tx.open:
+	case c.messages == 0 && c.begun.Add(fresh).Before(until):
+		until = c.begun.Add(fresh)
+	case c.messages > 0:
+		until = time.Time{}
+	}
+	return until
 }
 
 // grow switches to the bulk input buffer.

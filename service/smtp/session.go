@@ -101,7 +101,7 @@ func (c *conn) commands() error {
 		if err != nil {
 			return err
 		}
-		if c.server.sessions.Draining() {
+		if c.server.sessions.Draining() && !time.Now().Before(c.mayGoOn()) {
 			return errDraining
 		}
 		if len(c.out) >= commandSize { // of many commands at once

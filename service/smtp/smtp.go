@@ -226,8 +226,8 @@ func (s *Server) accept(l net.Listener, implicitTLS bool) error {
 	})
 }
 
-// Shutdown stops accepting connections, answers 421 to sessions that wait for their client, and
-// waits for the messages that are being stored. If ctx ends first, it closes the remaining
+// Shutdown stops accepting connections, answers 421 to sessions that send no message, and waits for the others: 10 seconds
+// for what their clients send, and until it is stored. If ctx ends first, it closes the remaining
 // connections and returns ctx's error.
 func (s *Server) Shutdown(ctx context.Context) error { return s.sessions.Shutdown(ctx) }
 

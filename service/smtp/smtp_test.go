@@ -993,7 +993,10 @@ func TestShutdown(t *testing.T) {
 		svc := &inboxes{blocked: make(chan struct{})}
 		s := serveOn(t, l, svc, Options{})
 		idle, sending, stored := newClient(t, l.dial()), newClient(t, l.dial()), newClient(t, l.dial())
+		finishing, fresh := newClient(t, l.dial()), newClient(t, l.dial())
 		idle.expect("220")
+		finishing.beginData()
+		finishing.send("half and ")
 		sending.beginData()
 		sending.send("half of")
 		stored.beginData()
@@ -1002,6 +1005,11 @@ func TestShutdown(t *testing.T) {
 
 		ended := make(chan error, 1)
 		go func() { ended <- s.Shutdown(context.Background()) }()
+		synctest.Wait()
+		// What has begun is completed, within ten seconds.
+		finishing.send("half\r\n.\r\n")
+		fresh.beginData()
+		fresh.send("new\r\n.\r\n")
 		idle.expect("421 4.3.2")
 		idle.expectEnd()
 		sending.expect("421 4.3.2")
@@ -1016,8 +1024,17 @@ func TestShutdown(t *testing.T) {
 		stored.expect("250 2.0.0")
 		stored.expect("421 4.3.2")
 		stored.expectEnd()
+		for _, c := range []*peer{finishing, fresh} {
+			c.expect("250 2.0.0")
+			c.expect("421 4.3.2")
+			c.expectEnd()
+		}
 		must(t, <-ended)
-		if got := svc.mails(); len(got) != 1 || got[0].raw != "whole\r\n" {
+		var got []string
+		for _, m := range svc.mails() {
+			got = append(got, m.raw)
+		}
+		if slices.Sort(got); !slices.Equal(got, []string{"half and half\r\n", "new\r\n", "whole\r\n"}) {
 			t.Errorf("got %q", got)
 		}
 	})
