@@ -122,7 +122,7 @@ func TestUnresponsiveDatabase(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]func(*testing.T){
 		"cut off":          databaseCutOff,
-		"a row":            databaseLocked("SELECT FROM inboxes WHERE address = 'locked@mail.test' FOR UPDATE", true),
+		"a row":            databaseLocked("SELECT FROM counts WHERE inbox_id = (SELECT id FROM inboxes WHERE address = 'locked@mail.test') FOR UPDATE", true),
 		"a table":          databaseLocked("LOCK TABLE owners IN ACCESS EXCLUSIVE MODE", false),
 		"counted requests": requestCountLocked,
 	} {

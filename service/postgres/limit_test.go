@@ -150,35 +150,6 @@ func TestSharedLimitWhenTheClockIsSetBack(t *testing.T) {
 	})
 }
 
-// A sweep takes as many statements for any number of keys that have made requests.
-func TestSweepDoesNotDependOnRequests(t *testing.T) {
-	t.Parallel()
-	r := newRecorder()
-	s := open(t, pgtest.Database(t), Options{tracer: r})
-	sweep := func() (statements int) {
-		t.Helper()
-		r.take()
-		check(t, failure(s.Sweep(t.Context(), time.Now(), 10)))
-		for _, tx := range r.take() {
-			statements += len(tx.statements)
-		}
-		return statements
-	}
-	before := sweep()
-	var many errgroup.Group
-	for n := range 100 {
-		many.Go(func() error {
-			_, _, err := s.Take(t.Context(), fmt.Sprint("key_", n), 60)
-			return err
-		})
-	}
-	check(t, many.Wait())
-	age(t, []*Store{s}, 2*3600)
-	if n := sweep(); n != before {
-		t.Errorf("a sweep took %d statements, and with 100 keys that made no requests for hours %d", before, n)
-	}
-}
-
 // asked is a request and its answer; times are since the beginning of the test.
 type asked struct {
 	from, to time.Duration

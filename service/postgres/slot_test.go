@@ -90,6 +90,11 @@ func TestSlotsAreCreatedAhead(t *testing.T) {
 			t.Errorf("no slot for a lifetime of %v", life)
 		}
 	}
+	// Those of days are frozen step by step, those of hours are dropped before.
+	if n := count(t, s, `SELECT count(*) FROM pg_class WHERE relname ~ '^messages_[hd]' AND relkind = 'r' AND
+		(relname ~ '^messages_h') = coalesce('autovacuum_vacuum_insert_threshold=-1' = ANY(reloptions), false)`); n != aheadHours+aheadDays {
+		t.Errorf("%d tables have their settings", n)
+	}
 }
 
 func TestSlotsInUseAreDroppedLater(t *testing.T) {
@@ -272,18 +277,6 @@ func TestMessagesOfAShortenedInboxAreRemoved(t *testing.T) {
 			t.Errorf("%d messages are left, want the other inbox's, which go with their slot", n)
 		}
 	})
-}
-
-// The tables of a day are frozen step by step, those of an hour are dropped before.
-func TestDaysAreVacuumed(t *testing.T) {
-	t.Parallel()
-	s := open(t, pgtest.Database(t), Options{})
-	create(t, s, 1, time.Hour)
-	create(t, s, 2, 48*time.Hour)
-	if n := count(t, s, `SELECT count(*) FROM pg_class WHERE (relname ~ '^messages_h' AND 'autovacuum_vacuum_insert_threshold=-1' = ANY(reloptions))
-		OR (relname ~ '^messages_d' AND 'autovacuum_freeze_min_age=0' = ANY(reloptions) AND NOT 'autovacuum_vacuum_insert_threshold=-1' = ANY(reloptions))`); n != 2 {
-		t.Errorf("%d of 2 tables have their settings", n)
-	}
 }
 
 // A lookup of messages is planned once and reads only the tables of one slot.

@@ -40,6 +40,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"mayfly/service"
 )
@@ -66,7 +67,8 @@ type Store struct {
 	timeout          time.Duration
 	slots            sync.Map // the slots that this process knows to exist
 	clock            clock
-	maxSize          int64 // bytes of the database on a server, see sizeParameter; 0: not bounded
+	sayLocked        rate.Sometimes // that another session keeps this one from sweeping
+	maxSize          int64          // bytes of the database on a server, see sizeParameter; 0: not bounded
 	announcer        announcer
 
 	anyServer *server // what pool connects to
@@ -115,7 +117,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	config.ConnConfig.Tracer = o.tracer
-	s := &Store{log: o.Log, timeout: o.Timeout, maxSize: maxSize, servers: cache[*server]{ttl: placementsTTL}, tests: cache[map[node]string]{ttl: placementsTTL}, commits: newCommitTimes()}
+	s := &Store{log: o.Log, timeout: o.Timeout, maxSize: maxSize, sayLocked: rate.Sometimes{Interval: sweepLate}, servers: cache[*server]{ttl: placementsTTL}, tests: cache[map[node]string]{ttl: placementsTTL}, commits: newCommitTimes()}
 	if err := s.connect(ctx, config); err != nil {
 		for _, pool := range []*pgxpool.Pool{s.coordinator, s.pool} {
 			if pool != nil {

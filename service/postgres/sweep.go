@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/time/rate"
 
 	"mayfly/service"
 )
@@ -49,9 +48,6 @@ const (
 	// sweepLate is after how long without a new statement of that session the other processes say so.
 	sweepLate = 2 * time.Minute
 )
-
-// sayLocked bounds how often a process says that it cannot sweep.
-var sayLocked = rate.Sometimes{Interval: sweepLate}
 
 // exclusively calls do with a connection to the coordinator, unless another process sweeps.
 func (s *Store) exclusively(ctx context.Context, do func(*pgxpool.Conn) error) error {
@@ -98,7 +94,7 @@ func (s *Store) reportLock(ctx context.Context, conn *pgxpool.Conn, late time.Du
 		return nil
 	}
 	if err == nil {
-		sayLocked.Do(func() {
+		s.sayLocked.Do(func() {
 			s.log.Warn("expired inboxes are not removed, since another session holds the lock for that", "pid", pid, "client", client, "state", state, "for", held.Round(time.Second))
 		})
 	}
