@@ -151,9 +151,13 @@ type ErrorDetail struct {
 // TimeFormat is how times are written: RFC 3339 in UTC with milliseconds.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
-// ParseDuration reads a duration as [time.ParseDuration] does, also one that begins with whole days, of
-// which there are at most 65,535: 2d, 1d12h.
+// ParseDuration reads a duration as people write it, in any case: as [time.ParseDuration] does, also one that
+// begins with whole days, of which there are at most 65,535 (2d, 1d12h), or a number of seconds alone.
 func ParseDuration(s string) (time.Duration, error) {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if _, err := strconv.ParseUint(s, 10, 32); err == nil {
+		s += "s"
+	}
 	before, rest, ok := strings.Cut(s, "d")
 	if !ok {
 		return time.ParseDuration(s)

@@ -1,18 +1,21 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mayfly/internal/message"
 	"mayfly/internal/server"
+	"mayfly/internal/term"
 	"mayfly/render"
 	"mayfly/service"
 )
@@ -62,7 +65,7 @@ func (a *app) administer(ctx context.Context, store string, work func(*server.Ad
 func (a *app) administerExisting(store *string, work func(ctx context.Context, admin *server.Admin, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if _, err := os.Stat(*store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(*store, "://") {
-			return notFoundf("name another with --store", "there is no store in %s", render.Clean(*store))
+			return notFoundf("name another with --store; `mayfly serve` makes one", "there is no store in %s", render.Clean(*store))
 		}
 		return a.administer(cmd.Context(), *store, func(admin *server.Admin) error { return work(cmd.Context(), admin, args) })
 	}
@@ -77,7 +80,7 @@ func (a *app) adminKeyCreate(store *string) *cobra.Command {
 		Short: "Create an API key and print it",
 		Long: "Create an API key and print it. The key is shown only once: the store keeps just a hash of it.\n\n" +
 			"With --secret-file the key is the one in a file: 32 to 256 characters of ASCII without spaces. If the store has it already, " +
-			"with the same plan, nothing is changed: the command can be run at every start. Keep its output out of logs: it is the key.",
+			"with the same plan, nothing is changed: the command can be run at every start, before the service's first, too, when it makes the store. Keep its output out of logs: it is the key.",
 		Example: `mayfly admin key create --plan dev --name ci
 mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null`,
 		Args: noArgs,
@@ -95,14 +98,18 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 					return err
 				}
 			}
-			return a.administer(cmd.Context(), *store, func(admin *server.Admin) error {
-				key, err := admin.CreateKey(cmd.Context(), name, plan, secret)
+			create := func(ctx context.Context, admin *server.Admin, _ []string) error {
+				key, err := admin.CreateKey(ctx, name, plan, secret)
 				if err != nil {
 					return err
 				}
 				_, err = fmt.Fprintln(a.env.Stdout, key.Secret)
 				return err
-			})
+			}
+			if secret != "" { // it prepares the store for a service that comes later
+				return a.administer(cmd.Context(), *store, func(admin *server.Admin) error { return create(cmd.Context(), admin, nil) })
+			}
+			return a.administerExisting(store, create)(cmd, nil)
 		},
 	}
 	choiceFlag(cmd, cmd.Flags(), &plan, "plan", "", "`plan` of the key: free, dev, startup or enterprise", plans...)
@@ -137,28 +144,72 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 	return cmd
 }
 
+// keyNamed returns the key with an ID, or with a name that no other has which is not revoked.
+func keyNamed(ctx context.Context, admin *server.Admin, name string) (server.Key, error) {
+	keys, err := admin.Keys(ctx)
+	if err != nil {
+		return server.Key{}, err
+	}
+	if i := slices.IndexFunc(keys, func(k server.Key) bool { return k.ID == name }); i >= 0 {
+		return keys[i], nil
+	}
+	keys = slices.DeleteFunc(keys, func(k server.Key) bool { return k.Name != name || k.RevokedAt != nil })
+	switch len(keys) {
+	case 0:
+		return server.Key{}, service.Errorf(service.NotFound, "there is no such key")
+	case 1:
+		return keys[0], nil
+	}
+	ids := make([]string, len(keys))
+	for i, k := range keys {
+		ids[i] = k.ID
+	}
+	return server.Key{}, service.Errorf(service.Invalid, "%d keys are called %s: name one by its ID, %s", len(keys), render.Clean(name), strings.Join(ids, " or "))
+}
+
 func (a *app) adminKeyRevoke(store *string) *cobra.Command {
-	return &cobra.Command{
-		Use:     "revoke ID",
-		Short:   "Revoke an API key at once",
-		Example: "mayfly admin key revoke key_01",
-		Args:    exactly(1, "the ID of a key"),
+	yes := false
+	cmd := &cobra.Command{
+		Use:   "revoke KEY",
+		Short: "Revoke an API key at once",
+		Long: "Revoke an API key, named by its ID or by a name that no other has, at once. It asks before it revokes the key that a service has made " +
+			"for itself, as the local service does: whoever uses that service is refused until it starts anew. Without a terminal to ask at, that needs --yes.",
+		Example: "mayfly admin key revoke key_01\nmayfly admin key revoke ci",
+		Args:    exactly(1, "the ID or the name of a key"),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
-			_, err := admin.RevokeKey(ctx, args[0])
+			key, err := keyNamed(ctx, admin, args[0])
+			if err != nil {
+				return err
+			}
+			if key.Name == server.OwnKeyName && key.RevokedAt == nil && !yes {
+				if !term.Is(a.env.Stdin) || !term.Is(a.env.Stderr) {
+					return usagef("%s is the key that the service uses itself: confirm with --yes", key.ID)
+				}
+				if sure, err := a.confirm(ctx, key.ID+" is the key that the service uses itself. Revoke it?"); err != nil || !sure {
+					return cmp.Or(err, error(quiet{statusError}))
+				}
+			}
+			_, err = admin.RevokeKey(ctx, key.ID)
 			return err
 		}),
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
 }
 
 func (a *app) adminKeyRotate(store *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "rotate ID",
+		Use:     "rotate KEY",
 		Short:   "Give an API key a new secret and print it",
 		Long:    "Give an API key a new secret and print it, only once. The old secret stops working at once. The key keeps its inboxes.",
 		Example: "KEY=$(mayfly admin key rotate key_01)",
-		Args:    exactly(1, "the ID of a key"),
+		Args:    exactly(1, "the ID or the name of a key"),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
-			key, err := admin.RotateKey(ctx, args[0])
+			old, err := keyNamed(ctx, admin, args[0])
+			if err != nil {
+				return err
+			}
+			key, err := admin.RotateKey(ctx, old.ID)
 			if err != nil {
 				return err
 			}
@@ -170,11 +221,11 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 
 func (a *app) adminKeyPlan(store *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "plan ID PLAN",
+		Use:     "plan KEY PLAN",
 		Short:   "Change the plan of an API key",
 		Long:    "Change the plan of an API key: free, dev, startup or enterprise. The change takes effect with the next request.",
 		Example: "mayfly admin key plan key_01 startup",
-		Args:    exactly(2, "the ID of a key and a plan"),
+		Args:    exactly(2, "the ID or the name of a key, and a plan"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return plans, cobra.ShellCompDirectiveNoFileComp
@@ -182,7 +233,10 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
-			_, err := admin.SetPlan(ctx, args[0], args[1])
+			key, err := keyNamed(ctx, admin, args[0])
+			if err == nil {
+				_, err = admin.SetPlan(ctx, key.ID, args[1])
+			}
 			return err
 		}),
 	}

@@ -40,6 +40,7 @@ type app struct {
 
 	conf          config.Config // once read, see config
 	configOnce    sync.Once
+	args          []string            // of the command line
 	helpErr       error               // of showing the help, which Cobra does not ask for
 	showsProblems bool                // the command itself shows what is wrong in config.toml
 	usualKeys     map[string][]string // of the application, nil for commands to which its keys do not matter
@@ -55,6 +56,7 @@ type app struct {
 }
 
 func (a *app) execute(ctx context.Context, args []string) error {
+	a.args = args
 	root := a.root()
 	root.SetArgs(append([]string{}, args...)) // for nil, Cobra would take those of the process
 	cmd, err := root.ExecuteContextC(ctx)
@@ -99,7 +101,9 @@ mayfly --base-url https://api.example`,
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.env.Stdout)
 	root.SetErr(a.env.Stderr)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return a.mistakes(a.flagErrors(cmd, err))
+	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 			a.helpErr = unknownCommand(cmd, cmd.Flags().Arg(0))

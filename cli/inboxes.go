@@ -227,9 +227,10 @@ func (a *app) extendCommand() *cobra.Command {
 func (a *app) rmCommand() *cobra.Command {
 	var all, messages, yes bool
 	cmd := &cobra.Command{
-		Use:               "rm INBOX... | --all",
-		Short:             "Delete inboxes and all their messages",
-		Long:              "Delete inboxes and all their messages, or with --messages only these, for good. It asks first. Without a terminal to ask at, it needs --yes.",
+		Use:   "rm INBOX... | --all",
+		Short: "Delete inboxes and all their messages",
+		Long: "Delete inboxes and all their messages, or with --messages only these, for good. It asks first. Without a terminal to ask at, it needs --yes. " +
+			"An inbox of this machine that is gone already is deleted; a name that nobody knows is an error.",
 		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --messages quiet-otter\nmayfly rm --all --yes",
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
@@ -257,7 +258,7 @@ func (a *app) rmCommand() *cobra.Command {
 // remove deletes the inboxes that names mean, or all, or only their messages. Failures are listed and do not
 // stop the rest.
 func (a *app) remove(ctx context.Context, s *connection, names []string, all, messages, yes bool) error {
-	inboxes, failures := s.inboxesNamed(ctx, names)
+	inboxes, failures := s.inboxesNamed(ctx, names, !messages)
 	if all {
 		var err error
 		if inboxes, err = s.inboxes(ctx); err != nil {
@@ -283,10 +284,11 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, me
 		do = s.client.EmptyInbox
 	}
 	for o := range inOrder(ctx, inboxes, func(i api.Inbox) outcome { return outcome{i, do(ctx, i.ID)} }) {
-		if o.err != nil {
+		gone := errors.Is(o.err, api.ErrNotFound)
+		if o.err != nil && (!gone || messages) {
 			failures = append(failures, fmt.Errorf("%s: %w", render.Clean(o.inbox.Email), o.err))
 		}
-		if o.err == nil && !messages || errors.Is(o.err, api.ErrNotFound) {
+		if o.err == nil && !messages || gone {
 			a.forget(s, o.inbox.ID)
 		}
 	}
@@ -305,13 +307,20 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, me
 	return nil
 }
 
-// inboxesNamed finds each inbox once, and returns an error for each name that is none.
-func (s *connection) inboxesNamed(ctx context.Context, names []string) (inboxes []api.Inbox, failures []error) {
+// inboxesNamed finds each inbox once, and returns an error for each name that is none, unless it may be gone and this
+// machine knew it.
+func (s *connection) inboxesNamed(ctx context.Context, names []string, mayBeGone bool) (inboxes []api.Inbox, failures []error) {
 	for _, name := range names {
 		i, err := s.inbox(ctx, name)
 		switch {
 		case err != nil:
-			failures = append(failures, err)
+			known := false
+			if mayBeGone && exitStatus(err) == statusNotFound {
+				known, _ = s.known.Gone(name) // an entry too many is found gone the next time
+			}
+			if !known {
+				failures = append(failures, err)
+			}
 		case !slices.ContainsFunc(inboxes, func(other api.Inbox) bool { return other.ID == i.ID }):
 			inboxes = append(inboxes, i)
 		}

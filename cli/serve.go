@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mayfly/internal/files"
+	"mayfly/internal/near"
 	"mayfly/internal/server"
 	"mayfly/internal/systemd"
 	"mayfly/mcp"
@@ -55,12 +56,12 @@ mayfly serve --config /etc/mayfly/serve.toml
 mayfly serve --store postgres://mayfly@db.example/mayfly`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.loadServeSettings(cmd.Flags(), file); err != nil {
-				return err
-			}
-			return s.run(cmd.Context())
+			return s.run(cmd.Context(), a.loadServeSettings(cmd.Flags(), file))
 		},
 	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return a.mistakes(errors.Join(a.flagErrors(cmd, err), a.loadServeSettings(cmd.Flags(), file), s.config.Check()))
+	})
 	flags := cmd.Flags()
 	s.flags(flags)
 	flags.StringVar(&file, "config", "", "TOML `file` with settings")
@@ -164,10 +165,11 @@ func (a *app) defaultStore() string {
 	return filepath.Join(a.dataDir(), "serve")
 }
 
-func (s *serving) run(ctx context.Context) error {
+// run runs the service, unless there are mistakes in its settings, which are reported with those found here.
+func (s *serving) run(ctx context.Context, mistakes error) error {
 	log, err := s.logger()
 	s.config.Log = log
-	if err == nil {
+	if err = errors.Join(mistakes, err); err == nil {
 		err = s.adoptSockets()
 	}
 	if err := errors.Join(err, s.config.Check()); err != nil {
@@ -287,10 +289,22 @@ func (s *serving) logger() (*slog.Logger, error) {
 	return nil, fmt.Errorf("--log-format %q: want text or json", s.logFormat)
 }
 
+// mistakes is err, or if it joins several, a line for each.
+func (a *app) mistakes(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "\n") {
+		return err
+	}
+	return a.usageErrors(err)
+}
+
 // usageErrors prints each of the errors that err joins, a line each.
 func (a *app) usageErrors(err error) error {
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(a.env.Stderr, errorLine(errors.New(line)))
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(err.Error(), "\n") {
+		for _, err := range joined.Unwrap() {
+			_ = a.usageErrors(err)
+		}
+	} else {
+		fmt.Fprintln(a.env.Stderr, errorLine(err))
 	}
 	return quiet{statusUsage}
 }
@@ -320,6 +334,7 @@ func (s *size) Type() string { return "size" }
 // from a TOML file, where a table's name and that of a setting in it are the flag's. It reports
 // everything that is wrong.
 func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
+	file = cmp.Or(file, a.env.Getenv(serveVariable+"CONFIG"))
 	tables, settings := map[string]any{}, map[string]any{}
 	var errs []error
 	if file != "" {
@@ -354,14 +369,19 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 			errs = append(errs, fmt.Errorf("%s %w", source, err))
 		}
 	}
+	var known []string
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := strings.ReplaceAll(f.Name, "-", "_")
+		variable := serveVariable + strings.ToUpper(name)
+		known = append(known, variable)
+		if name == "config" {
+			return // it names the file
+		}
 		setting, inFile := settings[name]
 		delete(settings, name)
 		if f.Changed {
 			return
 		}
-		variable := "MAYFLY_SERVE_" + strings.ToUpper(name)
 		if value := a.env.Getenv(variable); value != "" {
 			set(f, variable, value)
 		} else if inFile {
@@ -371,11 +391,22 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		errs = append(errs, fmt.Errorf("%s: there is no setting %s", file, name))
 	}
-	if len(errs) > 0 {
-		return a.usageErrors(errors.Join(errs...))
+	for _, v := range a.env.Environ {
+		name, value, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, serveVariable) || value == "" || slices.Contains(known, name) {
+			continue
+		}
+		meant := ""
+		if near := near.Names(name, known); len(near) > 0 {
+			meant = "; did you mean " + strings.Join(near, " or ") + "?"
+		}
+		errs = append(errs, fmt.Errorf("there is no setting %s%s", name, meant))
 	}
-	return nil
+	return errors.Join(errs...)
 }
+
+// serveVariable begins the names of the variables that set flags of serve.
+const serveVariable = "MAYFLY_SERVE_"
 
 // settingText formats a value of the file as on the command line.
 func settingText(value any) string {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mayfly/api/apitest"
+	"mayfly/internal/server"
 	"mayfly/keys"
 )
 
@@ -214,6 +215,37 @@ func TestFlagsGoBeforeVariablesAndThoseBeforeTheFile(t *testing.T) {
 	}
 }
 
+// All mistakes are said at once, whatever finds them, and keys can be named by their names.
+func TestMistakesAndNames(t *testing.T) {
+	r := run(t, append(machine(t), "MAYFLY_SERVE_SMTP=x", "MAYFLY_SERVE_MAX_ERRORS=y"), "", "serve", "--max-messages", "x", "--smtpp", "q", "--max-recipients=z")
+	for _, part := range []string{"--smtpp; did you mean --smtp", "--max-messages", "--max-recipients", "MAX_ERRORS", `"x" is not host:port`} {
+		if r.status != statusUsage || strings.Count(r.stderr, "\n") != 5 || !strings.Contains(r.stderr, part) {
+			t.Fatalf("%s: %+v", part, r)
+		}
+	}
+	environ, store := machine(t), t.TempDir()
+	admin := func(status int, args ...string) string {
+		r := run(t, environ, "", append([]string{"admin", "key", "--store", store}, args...)...)
+		if r.status != status {
+			t.Errorf("%q: %+v", args, r)
+		}
+		return r.stdout + r.stderr
+	}
+	for _, name := range []string{"ci", "twice", "twice", server.OwnKeyName} {
+		admin(0, "create", "--plan", "dev", "--name", name)
+	}
+	admin(0, "revoke", "ci")
+	admin(statusNotFound, "revoke", "nobody")
+	if got := admin(statusUsage, "plan", "twice", "free"); strings.Count(got, "key_") != 2 {
+		t.Error(got)
+	}
+	admin(statusUsage, "revoke", server.OwnKeyName)
+	admin(0, "revoke", "--yes", server.OwnKeyName)
+	if got := admin(0, "list"); strings.Count(got, "revoked") != 2 {
+		t.Error(got)
+	}
+}
+
 // Each error is one line in the words of its reader.
 func TestErrorsAreInPlainWords(t *testing.T) {
 	t.Parallel()
@@ -237,6 +269,9 @@ func TestErrorsAreInPlainWords(t *testing.T) {
 		"no address":     {"MAYFLY_BASE_URL=api.example", []string{"ls"}, statusUsage, "must start with https://"},
 		"a password":     {"MAYFLY_BASE_URL=https://ada:secret@api.example", []string{"key", "status"}, statusUsage, "must not contain a user or a password"},
 		"plain HTTP":     {"MAYFLY_BASE_URL=http://api.example", []string{"ls"}, statusUsage, "use https; --insecure allows it"},
+		"no variable":    {"MAYFLY_SERVE_HTPP=x", serve(), statusUsage, "MAYFLY_SERVE_HTPP; did you mean MAYFLY_SERVE_HTTP?"},
+		"no file":        {"MAYFLY_SERVE_CONFIG=/nowhere/x.toml", serve(), statusUsage, "/nowhere/x.toml: no such file"},
+		"no store":       {"", []string{"admin", "key", "create", "--plan", "dev", "--store", store + "typo"}, statusNotFound, "there is no store in"},
 		"a number":       {"MAYFLY_SERVE_MAX_LONG_POLLS=many", serve(), statusUsage, `MAYFLY_SERVE_MAX_LONG_POLLS "many": want a number`},
 		"a switch":       {"MAYFLY_SERVE_CATCH_ALL=perhaps", serve(), statusUsage, `MAYFLY_SERVE_CATCH_ALL "perhaps": want true or false`},
 		"a taken port":   {"A=", serve("--http", taken.Addr().String()), statusError, "listening for HTTP at " + taken.Addr().String() + ": another process listens there"},

@@ -40,7 +40,7 @@ mayfly watch --json | jq -r '.code // empty'`,
 }
 
 func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bool) error {
-	inboxes, failures := s.inboxesNamed(ctx, args)
+	inboxes, failures := s.inboxesNamed(ctx, args, false)
 	if len(failures) > 0 {
 		return failures[0]
 	}

@@ -84,7 +84,7 @@ address=$(mayfly new)
 echo "<p>Hello</p>" > signup.html
 `},
 	"scale.md: mayfly admin key create --plan dev --name ci --secret-file ci.key --store postgres://mayfly@127.0.0.1/mayfly > /dev/null": {
-		before: "mayfly admin key create --plan dev --store \"$STORE\" > ci.key\n",
+		before: "mkdir -p \"$STORE\"\nmayfly admin key create --plan dev --store \"$STORE\" > ci.key\n",
 	},
 	"service.md: mayfly admin backup DIR --store /var/lib/mayfly": {before: aStore + `
 mayfly() { # what is restored was lost
@@ -94,7 +94,7 @@ mayfly() { # what is restored was lost
 `},
 }
 
-const aStore = "mayfly admin key create --plan dev --store \"$STORE\"\n"
+const aStore = "mkdir -p \"$STORE\"\nmayfly admin key create --plan dev --store \"$STORE\"\n"
 
 // standIns take the place of programs that a machine may not have.
 var standIns = map[string]string{

@@ -6,9 +6,11 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -101,6 +103,9 @@ func (s *server) stop(signal syscall.Signal) {
 // key creates an API key.
 func (m *machine) key(store, plan string) string {
 	m.t.Helper()
+	if !strings.Contains(store, "://") {
+		must(m.t, os.MkdirAll(store, 0o700))
+	}
 	return m.mustRun("admin", "key", "create", "--plan", plan, "--name", "test", "--store", store)
 }
 

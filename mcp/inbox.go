@@ -208,9 +208,13 @@ func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string
 
 func (t *tools) deleteInbox(ctx context.Context, c *api.Client, id string, _ inboxArgs) (api.Deleted, error) {
 	err := c.DeleteInbox(ctx, id)
-	if t.known != nil && (err == nil || errors.Is(err, api.ErrNotFound)) {
-		if err := t.known.Remove(id); err != nil {
-			t.log.Warn("this machine still remembers the inbox", "error", err)
+	if err == nil || errors.Is(err, api.ErrNotFound) {
+		known, failed := t.known.Gone(id)
+		if known {
+			err = nil
+		}
+		if failed != nil {
+			t.log.Warn("this machine still remembers the inbox", "error", failed)
 		}
 	}
 	return api.Deleted{Deleted: err == nil}, err

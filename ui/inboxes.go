@@ -235,10 +235,6 @@ func checkTTL(v string) error {
 
 // parseTTL reads 10m, 1h30m, 2d, or a number of seconds, as the command line does.
 func parseTTL(v string) (time.Duration, error) {
-	v = strings.ToLower(v)
-	if _, err := strconv.Atoi(v); err == nil {
-		v += "s"
-	}
 	d, err := api.ParseDuration(v)
 	switch {
 	case err != nil:

@@ -89,10 +89,13 @@ func (d Delivered) Ago(t Target, before time.Duration) After {
 	return After{ago: before, except: set(d.For[t])}
 }
 
+// longestAgo tells how long ago a moment was from a Unix time.
+const longestAgo = 10 * 365 * 24 * time.Hour
+
 // ParseMoment reads how long ago a moment was, as [api.ParseDuration] does, or else its time as RFC 3339
 // has it; ago is 0 with a time, and else positive.
 func ParseMoment(s string) (at time.Time, ago time.Duration, err error) {
-	if ago, err = api.ParseDuration(s); err == nil && ago >= 0 {
+	if ago, err = api.ParseDuration(s); err == nil && ago >= 0 && ago < longestAgo {
 		return at, max(ago, 1), nil
 	}
 	// `date --rfc-3339=seconds` writes a space, which RFC 3339, 5.6, allows.

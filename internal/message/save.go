@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"mime"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,11 +82,12 @@ func SaveAll(ctx context.Context, c *api.Client, dir string, saved func(*Message
 	return err
 }
 
-// Files are the indexes of the attachments that are files of their own, not images within the body.
+// Files are the indexes of the attachments that are files of their own, not images that the body shows: some
+// mailers mark all attachments as inline, and number them.
 func (m *Message) Files() []int {
 	var files []int
 	for i, a := range m.Attachments {
-		if !a.Inline || a.ContentID == "" || !strings.HasPrefix(a.ContentType, "image/") {
+		if !a.Inline || a.ContentID == "" || !strings.HasPrefix(a.ContentType, "image/") || !strings.Contains(m.HTML, "cid:"+a.ContentID) && !strings.Contains(m.HTML, "cid:"+url.PathEscape(a.ContentID)) {
 			files = append(files, i)
 		}
 	}

@@ -85,14 +85,15 @@ func TestNothingIsOverwritten(t *testing.T) {
 }
 
 func TestFilesAreTheAttachmentsWithoutImagesOfTheBody(t *testing.T) {
-	m := &Message{Message: mail.Message{Attachments: []mail.Attachment{
+	m := &Message{Message: mail.Message{HTML: "<img src='cid:logo'>", Attachments: []mail.Attachment{
 		{Filename: "a.pdf", ContentType: "application/pdf"},
 		{Inline: true, ContentID: "logo", ContentType: "image/png"},
 		{Inline: true, ContentID: "terms", ContentType: "application/pdf"},
 		{Inline: true, ContentType: "image/png"},
 		{ContentID: "photo", ContentType: "image/png"},
+		{Inline: true, ContentID: "not shown", ContentType: "image/png"},
 	}}}
-	if got, want := m.Files(), []int{0, 2, 3, 4}; !slices.Equal(got, want) {
+	if got, want := m.Files(), []int{0, 2, 3, 4, 5}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -237,6 +237,22 @@ func (r *Registry) Put(i Inbox) error {
 // Remove forgets an inbox; an unknown one is not an error.
 func (r *Registry) Remove(inboxID string) error { return r.remove(hash(inboxID)) }
 
+// Gone forgets an inbox that a service does not have any more, named by its ID or address, and reports whether it
+// was known: to delete one that is gone is what was wanted, and a name that nobody knows is a mistake. A nil registry
+// knows none.
+func (r *Registry) Gone(name string) (known bool, err error) {
+	if r == nil {
+		return false, nil
+	}
+	all, err := r.List()
+	for _, i := range all {
+		if i.ID == name || strings.EqualFold(i.Email, name) {
+			known, err = true, errors.Join(err, r.Remove(i.ID))
+		}
+	}
+	return known, err
+}
+
 // remove removes the files of an inbox but the lock, which another process may hold or wait for.
 func (r *Registry) remove(name string) error {
 	var failed error

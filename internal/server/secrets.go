@@ -103,20 +103,22 @@ func unsaved(name, what string, err error) error {
 	return fmt.Errorf("saving the %s in %s: %w", what, name, err)
 }
 
+// OwnKeyName is the name of the key that a service makes for itself.
+const OwnKeyName = "the service's own"
+
 // ownKey returns the server's own key, as [Config].KeyFile and OwnKey have it.
 func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {
 	if c.KeyFile == "" {
-		const name = "the service's own"
 		keys, err := svc.Keys(ctx)
 		if err != nil {
 			return "", key, err
 		}
 		for _, k := range keys {
-			if k.Name == name && k.RevokedAt.IsZero() {
+			if k.Name == OwnKeyName && k.RevokedAt.IsZero() {
 				return svc.RotateKey(ctx, k.ID)
 			}
 		}
-		return svc.CreateKey(ctx, name, service.Enterprise)
+		return svc.CreateKey(ctx, OwnKeyName, service.Enterprise)
 	}
 	name := c.KeyFile
 	created := ""
