@@ -51,7 +51,7 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 	add(s, sdk.Tool{
 		Name: "delete_inbox", Description: "Delete an inbox and its messages for good.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)},
-	}, []string{"deleted"}, onInbox(t, t.deleteInbox))
+	}, []string{"deleted"}, t.deleteInbox)
 	add(s, sdk.Tool{
 		Name: "extend_inbox", Description: "Set when an inbox expires, from now.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)},
@@ -206,10 +206,13 @@ func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string
 	return found.ID, err
 }
 
-func (t *tools) deleteInbox(ctx context.Context, c *api.Client, id string, _ inboxArgs) (api.Deleted, error) {
-	err := c.DeleteInbox(ctx, id)
-	if err == nil || errors.Is(err, api.ErrNotFound) {
-		known, failed := t.known.Gone(id)
+func (t *tools) deleteInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (api.Deleted, error) {
+	id, err := t.inboxID(ctx, r, in.inbox())
+	if err == nil {
+		err = t.client(r).DeleteInbox(ctx, id)
+	}
+	if err == nil || errors.Is(err, api.ErrNotFound) || errors.Is(err, errNoInbox) {
+		known, failed := t.known.Gone(cmp.Or(id, in.inbox()))
 		if known {
 			err = nil
 		}
