@@ -181,7 +181,14 @@ func (a *app) tick() tea.Cmd {
 
 // View draws the frame.
 func (a *app) View() tea.View {
-	v := tea.NewView(a.frame())
+	frame := a.frame()
+	v := tea.NewView(frame)
+	if a.busy() && !a.layout.TooSmall { // where an input method shows its candidates
+		if x, y, ok := a.theme.CaretIn(strings.Split(frame, "\n")); ok {
+			v.Cursor = tea.NewCursor(x, y)
+			v.Cursor.Shape, v.Cursor.Blink = tea.CursorBar, false
+		}
+	}
 	v.AltScreen = true
 	v.ReportFocus = true
 	v.KeyboardEnhancements.ReportEventTypes = true // to tell a held key from a repeated press

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"mayfly/api/watch"
 	"mayfly/internal/sockets"
 	"mayfly/keys"
@@ -264,7 +262,7 @@ func (a *app) trouble(w int) []string {
 	}
 	if kind == session.NoKey {
 		out = append(append(out, ""), theme.WrapDim(a.theme, "Or set MAYFLY_API_KEY, or run:", w)...)
-		for _, row := range strings.Split(ansi.Wrap(command+a.connection.Flag(), w, ""), "\n") {
+		for _, row := range strings.Split(theme.Cells().Wrap(command+a.connection.Flag(), w, ""), "\n") {
 			out = append(out, a.theme.Text.On(row))
 		}
 	}

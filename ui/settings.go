@@ -105,6 +105,7 @@ func (c *common) applyTheme() {
 		c.report(host.Done{Err: err})
 	}
 	th.Graphemes = c.terminal.Graphemes
+	theme.CountGraphemes(th.Graphemes)
 	c.theme = th
 	key := c.table.keyFor
 	c.reader.SetLook(th, c.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})

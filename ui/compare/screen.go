@@ -328,7 +328,7 @@ func (l *layout) side(a, b []half) {
 func (l *layout) wrap(sign, line string) []half {
 	var out []half
 	again := theme.Style("") // the style in which the row before ended
-	for text := range strings.SplitSeq(ansi.Hardwrap(ansi.Wrap(line, l.width, ""), l.width, true), "\n") {
+	for text := range strings.SplitSeq(theme.Cells().Hardwrap(theme.Cells().Wrap(line, l.width, ""), l.width, true), "\n") {
 		text = string(again) + text
 		if again = ""; strings.LastIndex(text, string(marked)) > strings.LastIndex(text, "\x1b[m") {
 			again = marked

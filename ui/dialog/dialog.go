@@ -93,7 +93,7 @@ func (b *box) Draw(th *theme.Theme, screen []string, w int) {
 			screen[y+n] = theme.Fit(row, w)
 			continue
 		}
-		left, right := ansi.Truncate(behind, x, ""), theme.Tail(behind, w, w-end)
+		left, right := theme.Truncate(behind, x, ""), theme.Tail(behind, w, w-end)
 		screen[y+n] = theme.Fit(left, x) + row + theme.Spaces(w-end-theme.Width(right)) + right
 	}
 }

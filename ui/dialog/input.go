@@ -9,7 +9,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"mayfly/render"
@@ -178,7 +177,7 @@ func (l *Line) View(th *theme.Theme, w int) string {
 	before = strings.TrimRight(theme.StableWidth(before), "\u200d")
 	before = theme.CutStart(before, room-min(theme.Width(after), room/4))
 	after = theme.Cut(after, room-theme.Width(before))
-	return before + (th.Accent + theme.Reverse).On(under) + style.On(after)
+	return before + th.Caret().On(under) + style.On(after)
 }
 
 // firstCell splits off the character under the cursor, or a space if there is no visible one.
@@ -188,7 +187,7 @@ func firstCell(s string, w int) (first, rest string) {
 		return " ", ""
 	}
 	first, rest = g.Value(), s[len(g.Value()):]
-	if n := ansi.StringWidth(first); n == 0 || n > w {
+	if n := theme.Width(first); n == 0 || n > w {
 		first = " "
 	}
 	return first, rest

@@ -40,7 +40,7 @@ func ManualStyle(th *theme.Theme) docs.Style {
 // NewText shows lines of plain text in a box as large as they need.
 func NewText(title string, lines []string) Dialog {
 	text := theme.StableWidth(strings.Join(lines, "\n"))
-	return NewPage(title, 100, func(w int) []string { return strings.Split(ansi.Hardwrap(text, w, true), "\n") })
+	return NewPage(title, 100, func(w int) []string { return strings.Split(theme.Cells().Hardwrap(text, w, true), "\n") })
 }
 
 // NewPage shows a text that is laid out for a width in cells, in a box as large as it needs at the widest.

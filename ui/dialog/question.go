@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/ui/theme"
 )
@@ -119,7 +118,7 @@ func Shorten(text string, w, n int) []string {
 		return []string{theme.CutMiddle(text, w)}
 	}
 	kept := append(slices.Clone(rows[:n-1]), rows[len(rows)-1])
-	kept[n-2] = theme.Fit(ansi.Truncate(kept[n-2], w-1, ""), w-1) + theme.Ellipsis
+	kept[n-2] = theme.Fit(theme.Truncate(kept[n-2], w-1, ""), w-1) + theme.Ellipsis
 	return kept
 }
 

@@ -127,7 +127,7 @@ func (s *Search) Mark(th *theme.Theme, n int, text string) string {
 		if i == s.at {
 			style += theme.Reverse
 		}
-		found := ansi.Strip(ansi.Cut(text, h.col, h.col+h.width))
+		found := ansi.Strip(theme.Slice(text, h.col, h.col+h.width))
 		layers = append(layers, theme.Layer{X: h.col, Rows: []string{style.On(found)}})
 	}
 	if layers == nil {

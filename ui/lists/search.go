@@ -7,7 +7,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/ui/dialog"
 	"mayfly/ui/store"
@@ -308,7 +307,7 @@ func (s *Search) around(line string, w int) string {
 	folded := theme.Fold(line)
 	for _, word := range s.words {
 		if at := theme.Find(folded, word); len(at) > 0 && at[0] > w/3 {
-			return theme.Ellipsis + ansi.TruncateLeft(line, at[0]-w/3, "")
+			return theme.Ellipsis + theme.TruncateLeft(line, at[0]-w/3)
 		}
 	}
 	return line
@@ -332,8 +331,8 @@ func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []span {
 			continue
 		}
 		from := max(f[0], end)
-		out = append(out, span{Text: ansi.Cut(text, end, from), Style: style}, span{Text: ansi.Cut(text, from, f[1]), Style: th.Match})
+		out = append(out, span{Text: theme.Slice(text, end, from), Style: style}, span{Text: theme.Slice(text, from, f[1]), Style: th.Match})
 		end = f[1]
 	}
-	return append(out, span{Text: ansi.TruncateLeft(text, end, ""), Style: style})
+	return append(out, span{Text: theme.TruncateLeft(text, end), Style: style})
 }

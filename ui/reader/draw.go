@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize/english"
 
 	"mayfly/render"
@@ -188,7 +187,7 @@ func (p *Pane) labelWidth() int {
 
 // folded is a header field in rows of w cells, no more than maxFolded unless all is unfolded.
 func (p *Pane) folded(value string, w int) []string {
-	rows := strings.Split(ansi.Wrap(p.theme.StableWidth(value), max(1, w), ""), "\n") // not within an address
+	rows := strings.Split(theme.Cells().Wrap(p.theme.StableWidth(value), max(1, w), ""), "\n") // not within an address
 	if !p.unfold && len(rows) > maxFolded {
 		rows = rows[:maxFolded]
 		rows[maxFolded-1] = theme.Cut(rows[maxFolded-1], w-2) + " " + theme.Ellipsis
@@ -221,10 +220,7 @@ func (p *Pane) subject(w, most int) []string {
 	if p.titleSubject() == text {
 		return nil
 	}
-	wrap := ansi.Wrap
-	if ansi.StringWidthWc(text) > theme.Width(text) {
-		wrap = ansi.WrapWc // on a terminal that counts runes, nothing is cut off at the right
-	}
+	wrap := theme.Cells().Wrap // on a terminal that counts runes, nothing is cut off at the right
 	var rows []string
 	for row := range strings.SplitSeq(wrap(theme.Cut(text, w*most), w, ""), "\n") {
 		rows = append(rows, p.theme.Bright.On(row))

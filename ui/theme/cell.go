@@ -3,6 +3,7 @@ package theme
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -17,16 +18,51 @@ import (
 // Ellipsis marks where text was cut.
 const Ellipsis = "…"
 
+// countsGraphemes is set where the terminal counts cells by grapheme clusters (mode 2027), and not by runes.
+var countsGraphemes atomic.Bool
+
+// CountGraphemes sets whether the terminal counts cells by grapheme clusters. There is one terminal.
+func CountGraphemes(on bool) { countsGraphemes.Store(on) }
+
+// Cells is how the terminal counts cells.
+func Cells() ansi.Method {
+	if countsGraphemes.Load() {
+		return ansi.GraphemeWidth
+	}
+	return ansi.WcWidth
+}
+
 // Width is the number of cells that s takes, not counting sequences.
 func Width(s string) int {
 	if isPlainASCII(s) {
 		return len(s)
 	}
-	return ansi.StringWidth(s)
+	return Cells().StringWidth(s)
 }
 
-// StableWidth returns s with the first rune alone of every grapheme cluster on whose width terminals disagree.
-// The result is equally wide whether a terminal counts graphemes or runes.
+// Truncate returns the first w cells of s, which may have sequences, with tail if something was cut.
+func Truncate(s string, w int, tail string) string {
+	n := Width(s)
+	if n <= w {
+		return s
+	}
+	// The library compares the width by graphemes before it counts runes: with spaces that is as much.
+	return Cells().Truncate(s+Spaces(n-ansi.StringWidth(s)), w, tail)
+}
+
+// TruncateLeft returns s without its first n cells.
+func TruncateLeft(s string, n int) string { return Cells().TruncateLeft(s, n, "") }
+
+// Slice returns the cells of s from one to before another.
+func Slice(s string, from, to int) string {
+	if to <= from {
+		return ""
+	}
+	return TruncateLeft(Truncate(s, to, ""), from)
+}
+
+// StableWidth returns s with the first rune alone of every emoji on whose width terminals disagree. Clusters of a script
+// keep every letter and sign: [Width] counts them as the terminal does.
 func StableWidth(s string) string {
 	if isPlainASCII(s) {
 		return s
@@ -37,11 +73,11 @@ func StableWidth(s string) string {
 	var b strings.Builder
 	for g := graphemes.FromString(s); g.Next(); {
 		cluster := g.Value()
-		if ansi.StringWidth(cluster) == ansi.StringWidthWc(cluster) {
+		r, _ := utf8.DecodeRuneInString(cluster)
+		if unicode.IsLetter(r) || ansi.StringWidth(cluster) == ansi.StringWidthWc(cluster) {
 			b.WriteString(cluster)
 			continue
 		}
-		r, _ := utf8.DecodeRuneInString(cluster)
 		first := string(r)
 		if ansi.StringWidth(first) != ansi.StringWidthWc(first) {
 			first = "?"
@@ -59,7 +95,7 @@ func Cut(s string, w int) string {
 	if Width(s) <= w {
 		return s
 	}
-	return ansi.Truncate(s, w, Ellipsis)
+	return Truncate(s, w, Ellipsis)
 }
 
 // FirstFit is the first of several forms of a text that takes at most w cells, or the last one cut.
@@ -86,9 +122,9 @@ func CutStart(s string, w int) string {
 
 // Tail is the last w of the n cells of s, or one less if a wide character would be cut in half.
 func Tail(s string, n, w int) string {
-	end := ansi.TruncateLeft(s, n-w, "")
+	end := TruncateLeft(s, n-w)
 	if Width(end) > w {
-		end = ansi.TruncateLeft(s, n-w+1, "")
+		end = TruncateLeft(s, n-w+1)
 	}
 	return end
 }
@@ -102,7 +138,7 @@ func CutMiddle(s string, w int) string {
 		return Cut(s, w)
 	}
 	end := Tail(s, n, (w-1)/2)
-	return ansi.Truncate(s, w-1-Width(end), "") + Ellipsis + end
+	return Truncate(s, w-1-Width(end), "") + Ellipsis + end
 }
 
 // Fit makes s exactly w cells wide, cutting or padding at the end.
@@ -112,7 +148,7 @@ func Fit(s string, w int) string {
 	}
 	n := Width(s)
 	if n > w {
-		s = ansi.Truncate(s, w, Ellipsis)
+		s = Truncate(s, w, Ellipsis)
 		n = Width(s)
 	}
 	return s + Spaces(w-n)
@@ -220,8 +256,8 @@ func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
 	}
-	rows := ansi.Wrap(StableWidth(s), w, "/@-._") // some are too wide, such as "<bx-=a/-" in 4 cells
-	return strings.Split(ansi.Hardwrap(rows, w, true), "\n")
+	rows := Cells().Wrap(StableWidth(s), w, "/@-._") // some are too wide, such as "<bx-=a/-" in 4 cells
+	return strings.Split(Cells().Hardwrap(rows, w, true), "\n")
 }
 
 func isPlainASCII(s string) bool {
@@ -284,4 +320,17 @@ func Until(end, now time.Time) string {
 		return "ends " + end.Format("15:04")
 	}
 	return "ends " + end.Format("2 Jan 15:04")
+}
+
+// Caret is the style of the cell at which text is typed.
+func (t *Theme) Caret() Style { return t.Accent + Reverse }
+
+// CaretIn returns the cell at which text is typed in rows of a screen, false if there is none.
+func (t *Theme) CaretIn(rows []string) (x, y int, ok bool) {
+	for y, row := range rows {
+		if before, _, ok := strings.Cut(row, string(t.Caret())); ok {
+			return Width(before), y, true
+		}
+	}
+	return 0, 0, false
 }

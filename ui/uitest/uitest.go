@@ -104,7 +104,7 @@ func DrawLast(t testing.TB, rows []string, w int) Screen {
 	t.Helper()
 	s := Screen{t: t}
 	for y, row := range rows {
-		if by := ansi.StringWidth(row); by != w {
+		if by := theme.Width(row); by != w {
 			t.Fatalf("row %d is %d cells wide, and not %d: %q", y, by, w, row)
 		}
 		if strings.ContainsFunc(ours.ReplaceAllString(row, ""), hostile) {
