@@ -40,9 +40,19 @@ var groups = []string{essentials, navigation, ofMessage, ofInboxes, application}
 var actionOrder = []struct{ group, ids string }{
 	{essentials, "new-inbox new-inbox-with copy-address copy-code open-link attachments delete-inbox send-sample"},
 	{navigation, "down up page-down page-up first last next-pane previous-pane pane-left pane-right open back unread-next filter search-all read-on search next-hit previous-hit end-search"},
-	{ofMessage, "delete-message show-place next-view zoom unfold hidden images view-rich view-text view-html view-headers view-raw view-checks view-web phone dark labels save-message browser release-message unread compare follow autocopy copy-menu pipe edit"},
-	{ofInboxes, "empty-inbox extend-inbox mark mark-all pause label-inbox adopt-inbox"},
+	{ofMessage, "delete-message show-place next-view zoom unfold hidden images view-rich view-text view-html view-headers view-raw view-checks view-web phone dark labels save-message browser release-message unread read-all compare follow autocopy copy-menu pipe edit"},
+	{ofInboxes, "empty-inbox extend-inbox mark mark-all pause label-inbox sort-inboxes adopt-inbox"},
 	{application, "refresh help manual palette connect profiles theme mouse suspend quit"},
+}
+
+// synonyms are other words by which the palette finds actions.
+var synonyms = map[string]string{
+	"release-message": "forward relay send resend redirect", "delete-message": "trash remove bin", "delete-inbox": "trash remove close", "empty-inbox": "trash clear purge",
+	"theme": "settings preferences colours colors dark light", "mouse": "settings select", "view-web": "screenshot browser picture render chrome", "browser": "external open",
+	"extend-inbox": "expire expiry lifetime ttl more time prolong", "new-inbox": "create address", "new-inbox-with": "create settings custom ttl domain", "profiles": "account server settings",
+	"connect": "login server account settings key", "copy-code": "otp pin verification", "open-link": "confirm verify", "save-message": "download export eml", "attachments": "files download",
+	"labels": "links urls", "hidden": "preheader invisible", "unread-next": "next new", "read-all": "seen", "label-inbox": "rename name", "adopt-inbox": "import id", "sort-inboxes": "order",
+	"compare": "diff", "pipe": "shell command", "edit": "vim editor external", "help": "shortcuts keys", "manual": "docs documentation", "refresh": "reload retry sync", "quit": "exit close",
 }
 
 // inOrder returns the actions of all subjects in their order, with those of config.toml after the others of
@@ -267,7 +277,7 @@ func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) d
 			}
 			if group == g && c.Where.has(p) {
 				keys := slices.DeleteFunc(slices.Clone(c.Keys), func(k string) bool { return t.lookup(k, p) != c })
-				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Group: g, Aside: keyNames(keys), Reason: c.reason()})
+				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Also: synonyms[c.ID], Group: g, Aside: keyNames(keys), Reason: c.reason()})
 			}
 		}
 	}

@@ -67,6 +67,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	a.reader = &reader.Pane{}
 	a.subjects(o.Config)
 	a.reset()
+	a.inboxes.ByMail = a.settings.kept.ByMail
 	a.connection = session.NewConnection(ctx, o.Services, o.Log, a.now)
 	a.table = table{actions: a.actions(o.Config.Commands)}
 	a.table.bind(o.Config.Keys)

@@ -36,6 +36,12 @@ func (r *arrivals) actions() []*action {
 			DisabledReason: r.requireUnread, Run: just(r.goToUnread)},
 		withItem(action{ID: "unread", Title: "Mark unread", Keys: []string{"u"}, Where: anywhere}, r.theMessage,
 			func(m *store.Message) tea.Cmd { r.store.SetUnread(m, !m.Unread); return nil }),
+		{ID: "read-all", Title: "Mark all listed messages as read", Keys: []string{"U"}, Where: anywhere, DisabledReason: func() string {
+			if r.listedUnread() == 0 {
+				return "No unread messages"
+			}
+			return ""
+		}, Run: just(r.readAll)},
 		{ID: "follow", Title: "Follow: open messages as they arrive", Keys: []string{"F"}, Where: anywhere, Run: just(func() {
 			r.follow = !r.follow
 			r.noteEither(r.follow, "Following: new messages open at once", "Not following")
@@ -48,6 +54,23 @@ func (r *arrivals) requireUnread() (disabledReason string) {
 		return "No unread messages"
 	}
 	return ""
+}
+
+// listedUnread is the number of unread messages in the inbox that is listed, or in all of them.
+func (r *arrivals) listedUnread() (n int) {
+	for _, key := range r.store.Keys(r.messages.InboxID) {
+		if r.store.Messages[key].Unread {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *arrivals) readAll() {
+	for _, key := range r.store.Keys(r.messages.InboxID) {
+		r.store.SetUnread(r.store.Messages[key], false)
+	}
+	r.note("All listed messages are marked as read")
 }
 
 // update takes what the watcher of the session and the timer of a burst bring.

@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/dustin/go-humanize/english"
+	"golang.org/x/net/html/charset"
 
 	"mayfly/internal/message"
 	"mayfly/render"
@@ -164,7 +166,7 @@ func (f attached) lookAt(i int) tea.Cmd {
 		case kind == "message/rfc822":
 			shown = message.File(name, "eml", string(content))
 		default:
-			d := dialog.NewText(name, linesOf(content[:min(len(content), maxShown)]))
+			d := dialog.NewText(name, linesOf(decoded(content[:min(len(content), maxShown)], kind+"; charset="+m.Attachments[i].Charset)))
 			return func() tea.Cmd { return f.show(d) }, nil
 		}
 		page := func(w int) []string {
@@ -178,4 +180,16 @@ func (f attached) lookAt(i int) tea.Cmd {
 		d := dialog.NewPage(name, options.Width, page)
 		return func() tea.Cmd { return f.show(d) }, nil
 	})
+}
+
+// decoded returns text of a content type as UTF-8. What neither is that nor says what it is, is read as windows-1252.
+func decoded(content []byte, kind string) []byte {
+	if utf8.Valid(content) {
+		return content
+	}
+	encoding, _, _ := charset.DetermineEncoding(content, kind)
+	if text, err := encoding.NewDecoder().Bytes(content); err == nil {
+		return text
+	}
+	return content
 }

@@ -86,30 +86,11 @@ func (c *commands) runConfigured(line string) tea.Cmd {
 	})
 }
 
-// pipe asks which part of the message goes to which command.
+// pipe asks for a command, and then which part of the message it gets.
 func (c *commands) pipe(from *store.Message) tea.Cmd {
 	view := c.reader.View
-	return c.reading.readMessage(from, func(m *message.Message, address string) func() tea.Cmd {
-		parts, environ := host.PartsOf(m, view), host.Variables(m, address)
-		menu := dialog.Menu{Title: "Pipe to a command", Then: func(id string) tea.Cmd {
-			p := parts.Named(id)
-			if p.Reason != "" {
-				c.note(p.Reason)
-				return nil
-			}
-			return c.show(c.commandPrompt(p, environ))
-		}}
-		for _, p := range parts {
-			menu.Choices = append(menu.Choices, dialog.Choice{ID: p.Title, Title: p.Title, Reason: p.Reason})
-		}
-		return func() tea.Cmd { return c.show(dialog.NewMenu(menu)) }
-	})
-}
-
-// commandPrompt asks for the command that a part goes to.
-func (c *commands) commandPrompt(p host.Part, environ []string) dialog.Dialog {
-	return dialog.NewForm(dialog.Form{
-		Title: p.Title + " to a command",
+	return c.show(dialog.NewForm(dialog.Form{
+		Title: "Pipe to a command",
 		Fields: []dialog.Field{{Value: c.pipedTo, Hint: "! prefix: run in the terminal   esc cancels", Check: func(line string) error {
 			if strings.TrimLeft(line, "! ") == "" {
 				return errors.New("type a command, such as wc -l")
@@ -118,9 +99,28 @@ func (c *commands) commandPrompt(p host.Part, environ []string) dialog.Dialog {
 		}}},
 		Then: func(v []string) tea.Cmd {
 			c.pipedTo = v[0]
-			return c.run(v[0], host.Program{Input: p.Content, Environ: environ})
+			return c.reading.readMessage(from, func(m *message.Message, address string) func() tea.Cmd {
+				parts, environ := host.PartsOf(m, view), host.Variables(m, address)
+				return func() tea.Cmd { return c.show(c.partMenu(v[0], parts, environ)) }
+			})
 		},
-	})
+	}))
+}
+
+// partMenu asks which part of a message a command gets.
+func (c *commands) partMenu(line string, parts host.Parts, environ []string) dialog.Dialog {
+	menu := dialog.Menu{Title: "Pipe to " + render.Clean(line), Then: func(id string) tea.Cmd {
+		p := parts.Named(id)
+		if p.Reason != "" {
+			c.note(p.Reason)
+			return nil
+		}
+		return c.run(line, host.Program{Input: p.Content, Environ: environ})
+	}}
+	for _, p := range parts {
+		menu.Choices = append(menu.Choices, dialog.Choice{ID: p.Title, Title: p.Title, Reason: p.Reason})
+	}
+	return dialog.NewMenu(menu)
 }
 
 // run runs a line of the user: with ! first it gets the terminal, otherwise what it writes is shown.

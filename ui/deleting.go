@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -115,7 +116,7 @@ func (d deleting) askInboxes(in []*store.Inbox) tea.Cmd {
 	case in[0].Gone(d.now):
 		title, text = "Remove this inbox from the list?", []string{x.what, "It is already gone."}
 	}
-	return d.ask(title, addresses, x, text...)
+	return d.ask(title, len(in), addresses, x, text...)
 }
 
 func (d deleting) askMessages(in []*store.Message) tea.Cmd {
@@ -132,7 +133,7 @@ func (d deleting) askMessages(in []*store.Message) tea.Cmd {
 		subjects = append(subjects, m.Sender+": "+m.Subject)
 		x.steps = append(x.steps, step{inboxID, []string{m.Key}, func(ctx context.Context) (bool, error) { return s.DeleteMessage(ctx, inboxID, id) }})
 	}
-	return d.ask(title, subjects, x, text)
+	return d.ask(title, len(in), subjects, x, text)
 }
 
 // askContents asks before an inbox is emptied. What arrives meanwhile may stay.
@@ -140,7 +141,7 @@ func (d deleting) askContents(i *store.Inbox) tea.Cmd {
 	id, s := i.ID, d.session()
 	x := deletion{session: s, retry: "delete-message", words: allMessages, what: i.Email,
 		steps: []step{{id, slices.Clone(i.Keys), func(ctx context.Context) (bool, error) { return s.EmptyInbox(ctx, id) }}}}
-	return d.ask("Delete all messages of this inbox?", nil, x, i.Email, messagesGo(len(i.Keys))+"; the inbox is kept. "+forGood)
+	return d.ask("Delete all messages of this inbox?", len(i.Keys), nil, x, i.Email, messagesGo(len(i.Keys))+"; the inbox is kept. "+forGood)
 }
 
 const forGood = "This cannot be undone."
@@ -153,9 +154,15 @@ func messagesGo(n int) string {
 	return fmt.Sprintf("%d messages will be deleted", n)
 }
 
-// ask asks before something is deleted: one, or several that are listed below.
-func (d deleting) ask(title string, all []string, x deletion, text ...string) tea.Cmd {
+// typedFrom is the number of things above which it has to be typed before they are deleted.
+const typedFrom = 50
+
+// ask asks before n things are deleted: one, or several that are listed below.
+func (d deleting) ask(title string, n int, all []string, x deletion, text ...string) tea.Cmd {
 	x.total = len(x.steps)
+	if n > typedFrom {
+		return d.typeToDelete(title, n, x)
+	}
 	q := dialog.Question{Title: title, Text: text, Keep: "keep it", Bad: true,
 		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: func() tea.Cmd { return d.confirmed(x) }}}}
 	if len(all) != 1 {
@@ -165,6 +172,21 @@ func (d deleting) ask(title string, all []string, x deletion, text ...string) te
 		q.Detail = func(w, most int) []string { return some(all, w, min(most, 7)) }
 	}
 	return d.show(dialog.NewQuestion(q))
+}
+
+// typeToDelete asks for the number of what is deleted.
+func (d deleting) typeToDelete(title string, n int, x deletion) tea.Cmd {
+	number := strconv.Itoa(n)
+	return d.show(dialog.NewForm(dialog.Form{
+		Title: title,
+		Fields: []dialog.Field{{Hint: "Type " + number + " to delete them. " + forGood + "   esc keeps them", Check: func(v string) error {
+			if v != number {
+				return errors.New("type " + number + " to delete them, or esc to keep them")
+			}
+			return nil
+		}}},
+		Then: func([]string) tea.Cmd { return d.confirmed(x) },
+	}))
 }
 
 // some returns texts in at most that many rows, the last of which says how many more there are.

@@ -41,6 +41,7 @@ func (g inboxActions) actions() []*action {
 		withItem(action{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Keys: []string{"t"}, Where: anywhere}, g.sampleTarget, g.sendSample),
 		withItem(action{ID: "pause", Title: "Pause or resume watching", Keys: []string{"p"}, Where: anywhere}, g.theLiveInbox, g.togglePause),
 		withItem(action{ID: "label-inbox", Title: "Label the inbox", Keys: []string{"L"}, Where: anywhere}, g.theInbox, g.label),
+		{ID: "sort-inboxes", Title: "Sort inboxes by newest mail, or by creation", Keys: []string{"O"}, Where: anywhere, Run: just(g.sort)},
 		withItem(action{ID: "adopt-inbox", Title: "Add an inbox by ID", Keys: []string{"A"}, Where: anywhere}, g.theService, g.adopt),
 	}
 }
@@ -194,6 +195,14 @@ func (g inboxActions) label(i *store.Inbox) tea.Cmd {
 			return s.Label(i)
 		},
 	}))
+}
+
+// sort changes the order of the inboxes, also for the next run.
+func (g inboxActions) sort() {
+	g.inboxes.ByMail = !g.inboxes.ByMail
+	g.settings.kept.ByMail = g.inboxes.ByMail
+	g.updateLists()
+	g.noteEither(g.inboxes.ByMail, "Inboxes with the newest mail first", "Newest inboxes first")
 }
 
 // togglePause pauses or resumes watching an inbox.

@@ -200,7 +200,13 @@ func (a *app) typed(msg tea.Msg) tea.Cmd {
 
 // typingKeys says what the keys do while a filter or a search is typed, and how many rows match; "" otherwise.
 func (a *app) typingKeys() string {
-	if len(a.dialogs) > 0 || !a.pane().Typing() {
+	if n := len(a.dialogs); n > 0 {
+		if d, ok := a.dialogs[n-1].(interface{ Hint() string }); ok {
+			return " " + a.theme.Text.On(d.Hint())
+		}
+		return ""
+	}
+	if !a.pane().Typing() {
 		return ""
 	}
 	hint := func(key, does string) string { return " " + theme.Hint(a.theme, key, does) + " " }

@@ -53,7 +53,9 @@ func (s *screen) pane() pane { return s.panes()[s.focus] }
 func (s *screen) reset(now time.Time) {
 	typing := s.store != nil && s.pane().Typing()
 	s.store = store.New(now)
+	byMail := s.inboxes != nil && s.inboxes.ByMail
 	s.inboxes, s.messages = lists.NewInboxes(s.store), lists.NewMessages(s.store)
+	s.inboxes.ByMail = byMail
 	s.reader.Close()
 	s.focus = theme.Messages
 	if typing { // the letters that follow are not commands

@@ -23,6 +23,7 @@ type Choice struct {
 	ID     string
 	Title  string
 	Group  string // shown above its first row until something is typed; the choices of a group follow one another
+	Also   string // other words that find it, not shown
 	Aside  string // at the end of the row, such as a key or a host
 	Reason string // why it is unavailable now; the owner decides what choosing it does
 }
@@ -61,7 +62,7 @@ func (m *menu) narrow() {
 	var ids, blocked []string
 	text := m.line.Value()
 	for _, c := range m.Choices {
-		if text == "" || slices.Contains(strings.Fields(c.Aside), text) {
+		if text == "" || slices.Contains(strings.Fields(c.Aside), text) || len(text) > 2 && strings.Contains(" "+c.Also, " "+strings.ToLower(text)) {
 			ids = append(ids, c.ID)
 		}
 	}

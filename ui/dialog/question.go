@@ -160,6 +160,11 @@ func labelNames(n int) []string {
 	return names[:min(n, len(names))]
 }
 
+// Hint says what the keys do, for the bottom line.
+func (l *labels) Hint() string {
+	return "type a label to open its link   SHIFT+label copies it   esc cancels"
+}
+
 func (l *labels) Fit(int, int) {
 	l.at = l.find()
 	l.names = labelNames(len(l.at))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,8 @@ type Inboxes struct {
 	Column
 	store *store.Store
 	mixed bool // the addresses have several domains
+	// ByMail is set where the inbox with the newest mail comes first, and not the one created last.
+	ByMail bool
 	// Unwatched is set while the service cannot be asked: then no inbox is being watched.
 	Unwatched bool
 	brief     bool // there are so many inboxes that each has one line
@@ -48,7 +51,12 @@ func (p *Inboxes) Refresh() {
 	if !p.Filter.On() {
 		ids = append(ids, store.All)
 	}
-	for _, id := range p.store.Order {
+	order := p.store.Order
+	if p.ByMail {
+		order = slices.Clone(order)
+		slices.SortStableFunc(order, func(a, b string) int { return p.store.Active(b).Compare(p.store.Active(a)) })
+	}
+	for _, id := range order {
 		i := p.store.Inboxes[id]
 		if p.Filter.Matches(theme.Fold(i.Label + "\n" + i.Email)) {
 			ids = append(ids, id)

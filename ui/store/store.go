@@ -262,6 +262,15 @@ func (s *Store) Unread() int {
 	return n
 }
 
+// Active is when an inbox got its newest message, or was created if it has none.
+func (s *Store) Active(id string) time.Time {
+	i := s.Inboxes[id]
+	if len(i.Keys) > 0 {
+		return s.Messages[i.Keys[0]].Received
+	}
+	return i.Created
+}
+
 // Keys returns the keys of the messages of an inbox, or of [All], newest first.
 func (s *Store) Keys(inboxID string) []string {
 	if inboxID != All {

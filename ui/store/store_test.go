@@ -269,7 +269,9 @@ func (s *Store) check() error {
 		if i.Unread != n {
 			return fmt.Errorf("%s has %d unread messages and says %d", id, n, i.Unread)
 		}
-		all, unread = append(all, i.Keys...), unread+n
+		if all = append(all, i.Keys...); i.State != Gone {
+			unread += n
+		}
 	}
 	keys := s.Keys(All)
 	newest := func(x, y string) int { return newestFirst(s.Messages[x], s.Messages[y]) }
