@@ -174,7 +174,7 @@ func codeBlock(b *doc.Block, code string) *doc.Block {
 	case doc.Row:
 		if text := strings.ReplaceAll(b.Text(), "\t", ""); squeeze(text) == code {
 			leaf := b.First()
-			return &doc.Block{Kind: doc.Code, Gap: b.Gap, Align: leaf.Align, Order: leaf.Order, Spans: []doc.Span{{Text: strings.TrimSpace(text), Style: leaf.Spans[0].Style}}}
+			return &doc.Block{Kind: doc.Code, Gap: b.Gap, Align: leaf.Align, RTL: leaf.RTL, Order: leaf.Order, Spans: []doc.Span{{Text: strings.TrimSpace(text), Style: leaf.Spans[0].Style}}}
 		}
 	}
 	children, found := codeBlocks(b.Children, code)

@@ -53,7 +53,27 @@ func sayImages(d *doc.Document) {
 		}
 	}
 	if dropped {
+		for _, b := range a.doc.Blocks {
+			a.even(b)
+		}
 		a.doc.Blocks = withoutEmpty(a.doc.Blocks)
+	}
+}
+
+// even drops the images at the top of cells beside one whose image says nothing.
+func (a *alts) even(b *doc.Block) {
+	tops, dropped := []*doc.Block{}, false
+	for _, c := range b.Children {
+		a.even(c)
+		if c.Kind == doc.Cell && len(c.Children) > 1 && c.Children[0].Kind == doc.Paragraph {
+			tops = append(tops, c.Children[0])
+			dropped = dropped || len(c.Children[0].Spans) == 0
+		}
+	}
+	for _, top := range tops {
+		if im := onlyImage(a.doc, top); dropped && im != nil && im.Link == 0 {
+			top.Spans = nil
+		}
 	}
 }
 
@@ -73,12 +93,13 @@ func (a *alts) destination(n int) string {
 // drops any.
 func (a *alts) leaf(leaf *doc.Block, beside []string) (dropped bool) {
 	kept, size, images := leaf.Spans[:0], 0, 0
+	words := len(lines(leaf)) > 0
 	for _, s := range leaf.Spans {
 		if s.Image > 0 && !s.Button {
 			im := &a.doc.Images[s.Image-1]
 			im.Offset, images = size, s.Image
 			text := a.text(im, s.Link, beside)
-			if text == "" {
+			if text == "" || words && s.Link == 0 && sign(im) {
 				dropped = true
 				continue
 			}
@@ -195,6 +216,14 @@ const maxIcon = 64
 
 // icon reports whether an image is known to be small.
 func icon(im *doc.Image) bool { return im.Width > 0 && im.Width <= maxIcon }
+
+// maxSign is the width in px up to which an image beside words only decorates them.
+const maxSign = 22
+
+// sign reports an image that is no larger than the words it stands beside, and whose text is in words.
+func sign(im *doc.Image) bool {
+	return im.Width > 0 && im.Width <= maxSign && len(im.Alt) > utf8.UTFMax && strings.ContainsFunc(im.Alt, unicode.IsLetter)
+}
 
 // iconStrip reports whether a leaf is nothing but icons.
 func iconStrip(d *doc.Document, leaf *doc.Block) bool {

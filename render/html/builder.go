@@ -57,7 +57,8 @@ type frame struct {
 	spans  int           // spans of the paragraph when it was opened
 	box    *box          // the innermost one around its text
 	left   float32       // px, of its text
-	items  int           // for a list: items so far
+	items  int           // for a list: the number of the last item
+	step   int           // to the next one
 	celled bool          // the frame around it is a cell made for it
 	blocks int           // of where blocks go when it was opened
 	above  float32       // px of space above it

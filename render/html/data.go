@@ -83,7 +83,7 @@ func filled(row *doc.Block) int {
 // signs, and at most one short word before or after, a currency or a unit.
 func numeric(s string) bool {
 	s = strings.TrimSpace(s)
-	if s == "" || len(s) > 24 || strings.Contains(s, ", ") {
+	if s == "" || len(s) > 24 || strings.Contains(s, ", ") || dated(s) {
 		return false
 	}
 	digits, letters, words := 0, 0, 0
@@ -106,6 +106,12 @@ func numeric(s string) bool {
 	}
 	first, _ := utf8.DecodeRuneInString(s)
 	return digits > 0 && letters <= 3 && words <= 1 && (letters == 0 || unicode.IsLetter(first) || unicode.IsLetter(last) || letters == 1)
+}
+
+// dated reports a date of three numbers.
+func dated(s string) bool {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(".-–/", r) })
+	return len(parts) == 3 && len(parts[1]) <= 2 && !strings.ContainsFunc(strings.Join(parts, ""), func(r rune) bool { return !unicode.IsDigit(r) })
 }
 
 // headRows returns how many of the first rows are headers.

@@ -244,8 +244,18 @@ func (b *builder) divide(rule *doc.Block) {
 }
 
 func (b *builder) openList(f *frame) {
+	f.step = 1
+	if _, reversed := attr(f.node, "reversed"); reversed {
+		f.step = -1
+		for c := range f.node.ChildNodes() {
+			if c.DataAtom == atom.Li {
+				f.items++
+			}
+		}
+		f.items++
+	}
 	if n, ok := number(f.node, "start"); ok {
-		f.items = n - 1
+		f.items = n - f.step
 	}
 	b.push(f, &doc.Block{Kind: doc.List})
 }
@@ -253,7 +263,7 @@ func (b *builder) openList(f *frame) {
 func (b *builder) openItem(f *frame) {
 	item := &doc.Block{Kind: doc.Item, Marker: "•"}
 	if list, depth := b.list(); list != nil {
-		list.items++
+		list.items += list.step
 		if n, ok := number(f.node, "value"); ok {
 			list.items = n
 		}

@@ -37,7 +37,7 @@ func (b *builder) readImage(n *html.Node, s *css.Style) doc.Image {
 	}
 	if s != nil {
 		if im.Align = s.BoxAlign; im.Align == doc.Start {
-			im.Align = s.Align
+			im.Align = s.Text.Within(s.RTL)
 		}
 		if s.Width.Unit == 'p' {
 			im.Width = int(s.Width.Value)

@@ -201,7 +201,7 @@ func (p *paragraph) start(f *frame) {
 			p.level = level
 		}
 		if at.flow {
-			p.first.Align, p.first.RTL, p.first.Background = at.style.Align, at.style.RTL, at.style.Background
+			p.first.Text, p.first.RTL, p.first.Background = at.style.Text, at.style.RTL, at.style.Background
 			break
 		}
 	}
@@ -308,8 +308,8 @@ func (p *paragraph) block() *doc.Block {
 
 // describe sets the alignment, direction and background of a leaf.
 func (p *paragraph) describe(l *doc.Block, text string) {
-	l.Align = p.first.Align
 	l.RTL = p.first.RTL || clean.RightToLeft(text)
+	l.Align = p.first.Text.Within(l.RTL)
 	canvas := p.b.canvas
 	if back := p.first.Background; back.Set && !css.Same(back, canvas) && !(css.Same(back, css.White) && (!canvas.Set || luma(canvas) > .3)) {
 		l.Background = back

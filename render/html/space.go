@@ -10,6 +10,9 @@ import (
 // leastGap is the space between leaves from which on it is an empty line, in em of the larger of them.
 const leastGap = .6
 
+// wideGap is the same of two empty lines.
+const wideGap = 2.5
+
 // fontHeight is the height of letters with their descenders, in em.
 const fontHeight = 1.15
 
@@ -63,7 +66,7 @@ func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 		size = max(size, b.foot)
 	}
 	l.Gap = b.margin+b.space >= leastGap*size
-	l.Wide = b.blank > 0 && b.margin+b.space >= leastGap*size+b.blank
+	l.Wide = b.blank > 0 && b.margin+b.space >= max(leastGap*size+b.blank, wideGap*size)
 	b.foot = s.Size
 	b.margin, b.space, b.inside, b.blank = 0, 0, 0, 0
 }

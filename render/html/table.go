@@ -124,7 +124,7 @@ func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 			continue
 		}
 		b.loose -= j - i
-		t := columns{b: b, rtl: in.RTL, align: in.Align, width: doc.Width{Percent: 100}}
+		t := columns{b: b, rtl: in.RTL, align: in.Text.Within(in.RTL), width: doc.Width{Percent: 100}}
 		for _, row := range pack(blocks[i:j], rowPart) {
 			t.row(row)
 		}

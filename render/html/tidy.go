@@ -204,12 +204,12 @@ func finishRows(table *doc.Block) {
 			table.Head = 1
 		}
 	}
-	keepRules(table)
+	ruleNames(table)
 	alignNumbers(table)
 }
 
-// keepRules removes the rules between successive rows, which are only decoration: one that is drawn
-// divides off what is below it, such as a total. A row that names those below it has one under it.
+// keepRules removes the borders between successive rows of a table, which only help the eye along them: one that is
+// drawn divides off what is below it, such as a total. Lines between tables of one row each are drawn.
 func keepRules(table *doc.Block) {
 	rest := table.Children[min(max(table.Head, 1), len(table.Children)):]
 	for i := 0; i < len(rest); i++ {
@@ -221,8 +221,13 @@ func keepRules(table *doc.Block) {
 			rest[j].Ruled = j > 0 && j == i-1 && strong(rest[j]) && !strong(rest[j-1])
 		}
 	}
-	rest = table.Children[table.Head:]
-	for i, r := range rest[:max(len(rest)-1, 0)] { // those that name what is below them
+	ruleNames(table)
+}
+
+// ruleNames puts a line under each row that names those below it.
+func ruleNames(table *doc.Block) {
+	rest := table.Children[table.Head:]
+	for i, r := range rest[:max(len(rest)-1, 0)] {
 		_, back := rowLook(r)
 		if back.Set && strong(r) && filled(r) > 1 && !strong(rest[i+1]) {
 			r.Gap, rest[i+1].Ruled = r.Gap || i > 0, true

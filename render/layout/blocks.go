@@ -45,6 +45,8 @@ func (l *layouter) code(b *doc.Block) {
 		l.leaf(b, l.room())
 		return
 	}
+	l.rtl = b.RTL
+	defer func() { l.rtl = false }()
 	emit := func(line ...piece) { l.emit(l.aligned(line, b.Align, l.drawn())) }
 	edge := l.ink.role(doc.Accent)
 	inner := width + 6

@@ -181,10 +181,12 @@ func TestMirroredTable(t *testing.T) {
 	for _, r := range table.Children {
 		r.Children[0].Children[0].RTL = true
 	}
-	mixed := box(doc.Table, row("ספר", "12"), row("Pen", "3"), row("Cup", "4"))
-	mixed.Children[0].Children[0].Children[0].RTL = true
-	if got, want := lay(Options{Width: 12}, mixed), "ספר  12\nPen  3\nCup  4"; got != want {
-		t.Errorf("one word turns a table: %q, want %q", got, want)
+	if got, want := lay(Options{Width: 12}, table), "ספר  12\n עט  3"; got != want {
+		t.Errorf("words turn a table: %q, want %q", got, want)
+	}
+	table.RTL = true
+	for _, r := range table.Children {
+		r.Children[1].Children[0].RTL = true
 	}
 	if got, want := lay(Options{Width: 12}, table), "     12  ספר\n      3   עט"; got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -3,7 +3,6 @@ package layout
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"mayfly/render/doc"
 )
@@ -28,7 +27,6 @@ type grid struct {
 	widths    []int
 	gap       int
 	rtl       bool   // the first column is on the right
-	end       bool   // and so is the beginning of lines
 	left      int    // columns of space before each row
 	right     []bool // columns whose cells end together
 }
@@ -59,8 +57,7 @@ func (l *layouter) table(b *doc.Block) {
 
 // newGrid measures the columns of a table.
 func newGrid(l *layouter, b *doc.Block) *grid {
-	end := fromRight(b)
-	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL || end, end: end}
+	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL}
 	n := 0
 	g.each(func(_ *doc.Block, _, end int) { n = max(n, end) })
 	g.columns, g.specified = make([]extent, n), make([]doc.Width, n)
@@ -121,25 +118,6 @@ func (l *layouter) alike(blocks []*doc.Block) map[*doc.Block]*grid {
 		before = g
 	}
 	return grids
-}
-
-// manyLeaves is how many leaves tell the direction of a table.
-const manyLeaves = 50
-
-// fromRight reports whether most leaves with letters are from right to left.
-func fromRight(b *doc.Block) bool {
-	n, right := 0, 0
-	for leaf := range b.Leaves() {
-		if leaf.RTL {
-			right++
-		} else if strings.ContainsFunc(leaf.Text(), unicode.IsLetter) {
-			right--
-		}
-		if n++; n == manyLeaves {
-			break
-		}
-	}
-	return right > 0
 }
 
 // each calls f for each cell with the columns [at, end) that it spans.
@@ -413,7 +391,7 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 			if c.Align == doc.End && at < len(g.widths) && !g.endsRight(at-1) { // numbers end together, where their column may go on
 				width = min(width, max(g.columns[at-1].max, g.l.extent(c).max))
 			}
-			col := g.l.column(c, width, g.end || c.Align == doc.End)
+			col := g.l.column(c, width, c.Align == doc.End)
 			if col.at = g.left + x; g.rtl {
 				col.at = g.left + total - x - width
 			}

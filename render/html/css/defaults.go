@@ -14,7 +14,7 @@ import (
 func (s *Style) defaults(n *html.Node, quirks bool) {
 	switch n.DataAtom {
 	case atom.Center:
-		s.Display, s.Align, s.Blocks = Block, doc.Center, doc.Center
+		s.Display, s.Text, s.Blocks = Block, ToCenter, doc.Center
 	case atom.Html, atom.Body, atom.Div, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
 		atom.Nav, atom.Aside, atom.Address, atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Figcaption,
 		atom.Details, atom.Summary, atom.Hgroup, atom.Dt, atom.Dd, atom.Caption, atom.Tbody, atom.Thead, atom.Tfoot, atom.Frameset:
@@ -42,7 +42,7 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 	case atom.Table:
 		s.Display, s.WhiteSpace = Table, Normal
 		if quirks || s.Blocks != doc.Start { // a table does not inherit an align attribute
-			s.Align = doc.Start
+			s.Text = ToStart
 		}
 		s.Blocks = doc.Start
 	case atom.Tr:
@@ -138,7 +138,7 @@ func (s *Style) alignAttribute(n *html.Node, v string) {
 		}
 	default:
 		s.setAlign(v)
-		s.Blocks = s.Align
+		s.Blocks = s.Text.Within(s.RTL)
 	}
 }
 

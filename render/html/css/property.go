@@ -261,20 +261,14 @@ func (s *Style) paint(c rgba, ok bool) {
 	}
 }
 
+var textAligns = map[string]TextAlign{
+	"-webkit-center": ToCenter, "center": ToCenter, "right": ToRight, "end": ToEnd, "left": ToLeft, "start": ToStart, "justify": ToStart,
+}
+
 func (s *Style) setAlign(v string) {
-	s.Blocks = doc.Start
-	switch v {
-	case "-webkit-center":
-		s.Align, s.Blocks = doc.Center, doc.Center
-	case "center":
-		s.Align = doc.Center
-	case "right", "end":
-		s.Align = doc.End
-	case "left", "start", "justify":
-		s.Align = doc.Start
-	}
-	if s.RTL && (v == "left" || v == "right") {
-		s.Align = doc.End - s.Align
+	keyword(&s.Text, textAligns, v)
+	if s.Blocks = doc.Start; v == "-webkit-center" {
+		s.Blocks = doc.Center
 	}
 }
 

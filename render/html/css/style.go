@@ -40,6 +40,28 @@ const (
 	Capitalize // those that begin a word
 )
 
+// TextAlign is a value of text-align.
+type TextAlign uint8
+
+const (
+	ToStart TextAlign = iota
+	ToCenter
+	ToEnd
+	ToLeft
+	ToRight
+)
+
+// Within returns where text stands, by its direction.
+func (t TextAlign) Within(rtl bool) doc.Align {
+	switch {
+	case t == ToCenter:
+		return doc.Center
+	case t == ToEnd, t == ToRight && !rtl, t == ToLeft && rtl:
+		return doc.End
+	}
+	return doc.Start
+}
+
 // Inherited is the part of a computed style that children inherit.
 type Inherited struct {
 	Size       float32 // px
@@ -59,7 +81,7 @@ type Inherited struct {
 	Collapsed  bool // cells share their borders
 	WhiteSpace WhiteSpace
 	Transform  Transform
-	Align      doc.Align // of text
+	Text       TextAlign
 	Blocks     doc.Align // of the boxes in it, which an align attribute moves, too
 	Color      doc.Color
 	Background doc.Color // effective background

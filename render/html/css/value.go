@@ -243,7 +243,12 @@ func (s *Style) outline() {
 		start = &s.borders[Right]
 	}
 	s.Bar = start.drawn() && start.thick && (!s.Border || start.color != s.borders[Top].color)
-	if (s.Bar || s.Border) && start.color.a > 0 {
+	switch {
+	case !s.Bar && !s.Border:
+	case start.color.a > 0:
 		s.Hue = start.color.over(s.Background)
+	default: // currentColor
+		s.Hue = s.Color
+		s.Hue.Set = true
 	}
 }
