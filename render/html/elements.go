@@ -202,8 +202,8 @@ func (b *builder) emptyBox(f *frame) {
 	if text := f.node.FirstChild; text != nil && text.Type == html.TextNode && strings.Contains(text.Data, blank) {
 		height = max(height, lineHeight(&s.Inherited))
 	}
-	if height > 0 && b.space < height {
-		b.space = min(height, 200)
+	if all := f.above + min(height, 200); height > 0 && b.margin+b.space < all {
+		b.space, b.margin = all, 0
 	}
 }
 

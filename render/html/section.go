@@ -24,7 +24,8 @@ type box struct {
 	left   float32 // px, of its edge
 	leaves int
 	weight int  // characters, small print at a quarter, images not at all
-	ground bool // it is a background of the mail itself: its page or its card
+	ground bool // it is a background of the mail itself: its page or its sheet
+	card   bool // it is one of several sheets
 
 	marks []*mark
 	known bool // marks are
@@ -195,9 +196,29 @@ func (s *sections) deeper() {
 			found = append(found, out)
 		}
 	}
+	if s.several(found) {
+		return
+	}
 	for _, b := range found {
 		b.ground = true
 	}
+}
+
+// several reports whether boxes are cards with space between them, none of which is the mail's sheet, and notes that.
+func (s *sections) several(boxes []*box) bool {
+	cards := 0
+	for i, b := range boxes {
+		switch {
+		case b.weight*5 >= s.all*4 || b.look() != boxes[0].look():
+			return false
+		case b.apart() && b.weight > 0 && (i == 0 || b != boxes[i-1]) && (cards == 0 || b.gap):
+			cards++
+		}
+	}
+	for _, b := range boxes {
+		b.card = cards > 1
+	}
+	return cards > 1
 }
 
 // onGround returns the outermost box around a leaf that is not the background of the mail, or nil.
@@ -380,12 +401,14 @@ func (s *sections) marks(b *box) []*mark {
 	b.known = true
 	switch {
 	case b.ground:
+	case b.card:
+		b.marks = append(slices.Clip(around), &mark{b, false})
 	case len(around) == maxMarks, b.weight == 0 && !b.padded, on != ground && css.Same(b.fill, on): // an image covers its cell
 		b.marks = around
 	case on != ground && !isFill(b.fill, ground): // a sheet of paper
 	case isFill(b.fill, ground) && isFill(b.fill, on), b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, on):
 		b.marks = append(slices.Clip(around), &mark{b, true})
-	case (len(around) == 0 || !b.plain() && b.leaves < around[len(around)-1].box.leaves) && s.callout(b, ground):
+	case (len(around) == 0 || b.leaves < around[len(around)-1].box.leaves) && s.callout(b):
 		b.marks = append(slices.Clip(around), &mark{b, false})
 	default:
 		b.marks = around
@@ -405,14 +428,25 @@ func (b *box) canvas() doc.Color {
 
 // callout reports whether a box is a callout: it has a bar at its left, or it is tinted or framed and
 // set in from the edge of the text.
-func (s *sections) callout(b *box, ground doc.Color) bool {
-	if most := s.all / 2; b.small || b.weight > most && !(b.framed && b.weight <= most+most/2) {
+func (s *sections) callout(b *box) bool {
+	most := s.all / 2
+	if b.apart() {
+		most = s.all * 4 / 5
+	}
+	if b.small || b.weight > most {
 		return false
 	}
-	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, ground) >= .1)
-	tinted := isTint(b.fill, ground) && !css.Same(b.fill, css.White)
+	on := css.White
+	if b.around != nil && b.around.fill.Set {
+		on = b.around.fill
+	}
+	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, on) >= leastBorder)
+	tinted := isTint(b.fill, on) && !css.Same(b.fill, css.White)
 	return b.bar || b.left >= s.edge && (framed || tinted)
 }
+
+// leastBorder is the difference in lightness by which a border is seen.
+const leastBorder = .03
 
 // isFill reports whether a fill differs from what is around it more than a tint does.
 func isFill(fill, ground doc.Color) bool {
