@@ -77,12 +77,12 @@ func (a *alts) even(b *doc.Block) {
 	}
 }
 
-// destination returns where link n leads, whatever campaign it is counted for; "" without a link.
+// destination returns where link n leads; "" without a link.
 func (a *alts) destination(n int) string {
 	if n == 0 {
 		return ""
 	}
-	to, _, _ := strings.Cut(a.doc.Links[n-1].Target, "?utm_")
+	to := a.doc.Links[n-1].Target
 	if i := strings.LastIndexByte(to, '/') + 1; strings.HasPrefix(to[i:], "index.") {
 		return to[:i]
 	}

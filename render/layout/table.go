@@ -12,7 +12,6 @@ const (
 	besideGap = 3   // between what only stands side by side
 	mark      = 3   // as wide as a bullet or a number is that stands at a text
 	fewWords  = 10  // as wide as a few words are at least in a layout
-	flowing   = 4   // number of cells from which they may wrap
 	mailWidth = 640 // px, for which widths in a message are meant
 	maxNested = 5   // columns within columns
 )
@@ -43,10 +42,14 @@ func (l *layouter) table(b *doc.Block) {
 		g.rows()
 	case b.Head > 0:
 		l.records(b)
-	case !l.flow(b):
+	default:
 		for _, row := range b.Children {
 			l.gap = l.gap || row.Gap
 			l.filled(row, l.room(), func() {
+				if line := l.inline(row); line != nil {
+					l.block(line)
+					return
+				}
 				for _, c := range row.Children {
 					l.blocks(c.Children)
 				}
@@ -412,42 +415,26 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 	return columns
 }
 
-// flow writes many short cells of a row after one another, on as many lines as needed, and reports
-// whether they are that.
-func (l *layouter) flow(b *doc.Block) bool {
-	cells := b.Children[0].Children
-	if len(b.Children) != 1 || len(cells) < flowing || slices.ContainsFunc(cells, func(c *doc.Block) bool {
-		return len(c.Children) > 1 || strings.Contains(c.Text(), "\n") || l.extent(c).max > l.room()
-	}) {
-		return false
-	}
-	l.imagesBeforeRow(b.Children[0])
-	l.begin(b.First())
-	var line []column
-	x := 0
-	join := func() {
-		left := l.start(b.Align, false, x-besideGap, l.drawn())
-		for i := range line {
-			line[i].at += left
+// flowing is the number of cells from which they may wrap.
+const flowing = 4
+
+// inline returns one paragraph of many cells with a line of text each, such as the buttons of a survey, or nil.
+func (l *layouter) inline(row *doc.Block) *doc.Block {
+	line := *row.First()
+	line.Spans = nil
+	for _, c := range row.Children {
+		if len(row.Children) < flowing || len(c.Children) != 1 || len(c.Children[0].Spans) == 0 || strings.Contains(c.Text(), "\n") || l.extent(c).max+besideGap > l.room() {
+			return nil
 		}
-		l.join(line)
-		line, x = nil, 0
-	}
-	for _, c := range cells {
-		width := l.extent(c).max
-		if width == 0 {
-			continue
+		if line.Spans != nil {
+			line.Spans = append(line.Spans, doc.Span{Text: "\u00a0\u00a0 "}) // as wide as columns are apart
 		}
-		if x > 0 && x+width > l.room() {
-			join()
+		for _, span := range c.Children[0].Spans {
+			span.Text = strings.ReplaceAll(span.Text, " ", "\u00a0")
+			line.Spans = append(line.Spans, span)
 		}
-		col := l.column(c, width, false)
-		col.at = x
-		line = append(line, col)
-		x += width + besideGap
 	}
-	join()
-	return true
+	return &line
 }
 
 // records writes each row as names and values, one below another. What names nothing stands above them, and a row
