@@ -77,6 +77,7 @@ type Block struct {
 	Children []*Block
 
 	Level   int    // Heading: its rank. 1 is the title of the mail, 3 a lesser heading
+	Figure  bool   // Heading: a number that dominates what is around it
 	Marker  string // Item: "•", "3.", "iv)"
 	Role    Role   // Item: the colour of its marker
 	Aside   string // Item: secondary text at the right edge of its first line

@@ -57,8 +57,8 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	if !found || at == len(blocks) {
 		return blocks
 	}
-	footer := &doc.Block{Kind: doc.Footer, Gap: true, Children: slices.Clone(blocks[at:])}
-	footer.Children[0].Gap = false
+	footer := &doc.Block{Kind: doc.Footer, Children: slices.Clone(blocks[at:])}
+	hoist(footer)
 	for l := range footer.Leaves() {
 		l.InFooter = true
 	}

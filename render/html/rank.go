@@ -11,6 +11,7 @@ import (
 // How much larger than the body a heading is, and how many characters it has at most.
 const (
 	headingSize   = 1.3
+	figureSize    = 2 // of a number that dominates
 	headingLength = 120
 	titleLength   = 80
 	labelLength   = 40 // of a line above or below a number that says what it counts
@@ -118,7 +119,7 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 		return
 	}
 	if numeric(text) { // however large, it is not a title
-		size = 0
+		l.Figure, size = size >= r.body*figureSize, 0
 	}
 	r.all = append(r.all, ranked{l, size, titled && size > 0 && length <= titleLength && (l.Spans[0].Link == 0 || length > logoLength), !r.begun})
 }
@@ -145,11 +146,17 @@ func leafSize(l *doc.Block) (size float32) {
 	return size
 }
 
-// joinNumbers makes a unit of a large number and the lines above and below it that say what it counts.
+// joinNumbers makes a unit of a large number and the line below it that says what it counts, or else the line above.
 func joinNumbers(blocks []*doc.Block) {
+	label := func(i int) bool { return i >= 0 && i < len(blocks) && isLabel(blocks[i]) && !counter(blocks[i]) }
 	for i, l := range blocks {
 		joinNumbers(l.Children)
-		if i > 0 && (counter(l) && isLabel(blocks[i-1]) || isLabel(l) && counter(blocks[i-1])) {
+		switch {
+		case !counter(l):
+		case label(i + 1):
+			l.Gap = l.Gap || i > 1 && counter(blocks[i-2]) // whose label is between them
+			blocks[i+1].Gap = false
+		case label(i - 1):
 			l.Gap = false
 		}
 	}
@@ -165,7 +172,7 @@ func isLabel(l *doc.Block) bool {
 		return false
 	}
 	text := l.Text()
-	return utf8.RuneCountInString(text) <= labelLength && !strings.ContainsAny(text, "\n,.!?:")
+	return utf8.RuneCountInString(text) <= labelLength && !strings.ContainsAny(text, "\n,.!?:，。！？：")
 }
 
 // markFaint notes the colour of most of the text, and makes secondary what is fainter. Small print

@@ -7,7 +7,7 @@ import (
 	"mayfly/render/html/css"
 )
 
-// leastGap is the space between leaves from which on it is an empty line, in em of the larger of them.
+// leastGap is the space between leaves from which on it is an empty line, in em of the first of them.
 const leastGap = .6
 
 // wideGap is the same of two empty lines.
@@ -63,7 +63,7 @@ func (b *builder) endCell(f *frame) {
 func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 	size := s.Size
 	if b.last != nil {
-		size = max(size, b.foot)
+		size = b.foot
 	}
 	l.Gap = b.margin+b.space >= leastGap*size
 	l.Wide = b.blank > 0 && b.margin+b.space >= max(leastGap*size+b.blank, wideGap*size)

@@ -23,8 +23,15 @@ func (l *layouter) leaf(b *doc.Block, width int) {
 	}
 	l.fill(b)
 	l.wrap.end()
-	if l.titled && isTitle(b) && !l.beside && widest > 0 {
-		line := text1(repeat("━", widest), widest, pen{fg: l.pen(b, &b.Spans[0]).fg})
+	stroke := ""
+	switch {
+	case b.Figure:
+		stroke = "▔"
+	case l.titled && isTitle(b) && !l.beside:
+		stroke = "━"
+	}
+	if stroke != "" && widest > 0 {
+		line := text1(repeat(stroke, widest), widest, pen{fg: l.pen(b, &b.Spans[0]).fg})
 		l.put(l.aligned([]piece{line}, align, edge), len(b.Text()))
 	}
 	l.rtl = false
@@ -161,7 +168,7 @@ func (l *layouter) footer(b *doc.Block) {
 		align = l.alignment(leaf, l.room())
 	}
 	l.dimmed(func() {
-		if l.gap = l.room() < 2; !l.gap && !l.ground.begins(l.w) { // the line alone divides it from the text
+		if l.room() > 1 && !l.ground.begins(l.w) {
 			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, l.drawn()))
 		}
 		from := len(l.w.lines)
