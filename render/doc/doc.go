@@ -45,7 +45,7 @@ const (
 	Section               // Children; Background, Hue, Padded: what is filled, tinted or framed as a whole
 	Table                 // Children: Rows; Head, Width. Its columns stand side by side
 	Row                   // Children: Cells; Ruled, Background
-	Cell                  // Children; Columns, Head, Width, VAlign
+	Cell                  // Children; Columns, Head, Width, VAlign, Background
 )
 
 // Align is the horizontal alignment that the message asks for.
@@ -87,7 +87,7 @@ type Block struct {
 	Width   Width  // Table, Cell, Rule
 	VAlign  VAlign // Cell
 	Ruled   bool   // Row: there is a line above it
-	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Row: set if that is a tint
+	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Row, Cell: set if that is a tint
 	Padded  bool   // Section: there is space between its edges and its text
 	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in
 	RTL     bool
@@ -96,7 +96,7 @@ type Block struct {
 
 	// How a leaf stands out, and its position.
 	Boxed      bool  // in a box of its own: a border, or a background unlike what is around it
-	Background Color // effective background; unset if it is that of the message. Of a Section or Row: its fill
+	Background Color // effective background; unset if it is that of the message. Of a Section, Row or Cell: its fill
 	Order      int   // number of the leaf, from 1
 	InFooter   bool  // below a Footer
 	Quoted     int   // depth of quotation

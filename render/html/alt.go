@@ -53,27 +53,7 @@ func sayImages(d *doc.Document) {
 		}
 	}
 	if dropped {
-		for _, b := range a.doc.Blocks {
-			a.even(b)
-		}
 		a.doc.Blocks = withoutEmpty(a.doc.Blocks)
-	}
-}
-
-// even drops the images at the top of cells beside one whose image says nothing.
-func (a *alts) even(b *doc.Block) {
-	tops, dropped := []*doc.Block{}, false
-	for _, c := range b.Children {
-		a.even(c)
-		if c.Kind == doc.Cell && len(c.Children) > 1 && c.Children[0].Kind == doc.Paragraph {
-			tops = append(tops, c.Children[0])
-			dropped = dropped || len(c.Children[0].Spans) == 0
-		}
-	}
-	for _, top := range tops {
-		if im := onlyImage(a.doc, top); dropped && im != nil && im.Link == 0 {
-			top.Spans = nil
-		}
 	}
 }
 
@@ -156,7 +136,7 @@ func repeated(lines, words []string, icon bool) bool {
 	return slices.ContainsFunc(lines, func(line string) bool {
 		size := 0
 		for _, word := range words {
-			if word = fold(word); strings.Contains(line, word) {
+			if word = fold(word); strings.Contains(line, word[:max(len(word)-2, min(len(word), 4))]) { // whatever its ending
 				size += len(word)
 			}
 		}

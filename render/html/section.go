@@ -158,7 +158,7 @@ func (b *builder) sections() {
 	for _, block := range b.doc.Blocks {
 		s.collect(block)
 	}
-	b.doc.Blocks = s.group(b.doc.Blocks, 0, false)
+	b.doc.Blocks = s.group(b.doc.Blocks, 0)
 }
 
 // sections finds the sections of a document.
@@ -187,7 +187,11 @@ func (s *sections) deeper() {
 		var out *box
 		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
 			paper := in.fill.Set && !isTint(in.fill, css.White)
-			enough := weights[in.fill]*5 >= s.all*4 || paper && weights[in.fill]*4 >= s.all
+			weight := in.weight // of a frame alone
+			if in.fill.Set {
+				weight = weights[in.fill]
+			}
+			enough := weight*5 >= s.all*4 || paper && weight*4 >= s.all
 			if enough && (in.around == nil || in.around.fill != in.fill) {
 				out = in
 			}
@@ -243,7 +247,7 @@ func (s *sections) findEdge() {
 }
 
 // group puts successive blocks that share a mark into a section. They are within depth marks already.
-func (s *sections) group(blocks []*doc.Block, depth int, inCell bool) []*doc.Block {
+func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 	marks := make([]*mark, len(blocks))
 	for i, b := range blocks {
 		m, leaves := s.common(b, depth)
@@ -268,7 +272,7 @@ func (s *sections) group(blocks []*doc.Block, depth int, inCell bool) []*doc.Blo
 				s.within(b, depth)
 			}
 			out = append(out, run...)
-		case s.pill(run, m, inCell):
+		case s.pill(run, m):
 			out = append(out, run...)
 		default:
 			out = append(out, s.section(run, m, depth))
@@ -285,7 +289,7 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 			made.Hue = m.box.fill
 		}
 	}
-	made.Children = s.group(blocks, depth+1, false)
+	made.Children = s.group(blocks, depth+1)
 	made.Children[0].Gap, made.Gap = false, m.box.gap || !m.box.padded && made.Children[0].Gap // a margin in it is around it
 	return made
 }
@@ -299,7 +303,7 @@ func (s *sections) within(b *doc.Block, depth int) {
 			s.row(row, depth)
 		}
 	default:
-		b.Children = s.group(b.Children, depth, false)
+		b.Children = s.group(b.Children, depth)
 	}
 }
 
@@ -329,7 +333,15 @@ func (s *sections) row(row *doc.Block, depth int) {
 		if i == 1 && whole && !row.Background.Set { // one bar is enough
 			depth++
 		}
-		c.Children = s.group(c.Children, depth, true)
+		in := depth
+		if marks := s.shared[c].marks; cells > 1 && brief(c) && len(marks) > depth && marks[depth].box.plain() && !s.cards[marks[depth].box.look()] && !pressable(c.Children[0]) {
+			c.Background, c.Children[0].Background = marks[depth].box.fill, doc.Color{}
+			if !marks[depth].band {
+				c.Hue = c.Background
+			}
+			in++
+		}
+		c.Children = s.group(c.Children, in)
 	}
 }
 
@@ -469,9 +481,9 @@ const maxPill = 24
 
 // pill fills the text of a small box, such as a badge, instead of making a section, and reports whether
 // the box is one.
-func (s *sections) pill(blocks []*doc.Block, m *mark, inCell bool) bool {
+func (s *sections) pill(blocks []*doc.Block, m *mark) bool {
 	l := blocks[0]
-	if !m.band || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || !inCell && !m.box.small || utf8.RuneCountInString(l.Text()) > maxPill || strings.Contains(l.Text(), "\n") {
+	if !m.band || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || !m.box.small || utf8.RuneCountInString(l.Text()) > maxPill || strings.Contains(l.Text(), "\n") {
 		return false
 	}
 	for i := range l.Spans {

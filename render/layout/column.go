@@ -12,6 +12,7 @@ type column struct {
 	cell  *doc.Block
 	lines []Line
 	at    int // where it begins
+	fill  *ground
 	top   int // lines of its row above it
 }
 
@@ -55,10 +56,12 @@ func (l *layouter) join(columns []column) {
 		x, empty := 0, true
 		for j := range columns {
 			c := &columns[j]
-			if i < c.top || i-c.top >= len(c.lines) {
+			kept := &Line{}
+			if i >= c.top && i-c.top < len(c.lines) {
+				kept = &c.lines[i-c.top]
+			} else if c.fill == nil {
 				continue
 			}
-			kept := &c.lines[i-c.top]
 			if empty && (kept.Block > block || kept.Block == block && kept.Offset > offset) {
 				block, offset = kept.Block, kept.Offset
 			}
@@ -66,8 +69,12 @@ func (l *layouter) join(columns []column) {
 				line = append(line, spaces(c.at-x))
 				x = c.at
 			}
-			line = append(line, kept.pieces...)
-			x += measure(kept.pieces)
+			pieces := kept.pieces
+			if c.fill != nil {
+				pieces = c.fill.draw(slices.Concat([]piece{spaces(cellPad)}, pieces), true)
+			}
+			line = append(line, pieces...)
+			x += measure(pieces)
 			empty = false
 		}
 		if !empty {
@@ -76,6 +83,9 @@ func (l *layouter) join(columns []column) {
 		}
 	}
 }
+
+// cellPad is how many columns of its fill a cell has beside its text.
+const cellPad = 1
 
 // extent is how wide a block can be, in columns of the terminal: with lines broken wherever they may
 // be, and with none broken.
@@ -172,7 +182,9 @@ func (l *layouter) extent(b *doc.Block) extent {
 	case doc.Cell:
 		e, ok := l.extents[b]
 		if !ok {
-			e = l.widest(b.Children)
+			if e = l.widest(b.Children); b.Background.Set {
+				e.min, e.max = e.min+2*cellPad, e.max+2*cellPad
+			}
 			l.extents[b] = e
 		}
 		return e

@@ -394,7 +394,7 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 			if c.Align == doc.End && at < len(g.widths) && !g.endsRight(at-1) { // numbers end together, where their column may go on
 				width = min(width, max(g.columns[at-1].max, g.l.extent(c).max))
 			}
-			col := g.l.column(c, width, c.Align == doc.End)
+			col := g.cell(c, width)
 			if col.at = g.left + x; g.rtl {
 				col.at = g.left + total - x - width
 			}
@@ -418,6 +418,20 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 // flowing is the number of cells from which they may wrap.
 const flowing = 4
 
+// cell lays out a cell, on its fill if it has one.
+func (g *grid) cell(c *doc.Block, width int) column {
+	ink := g.l.ink
+	on := g.l.inksOf(c)
+	if on == ink || width <= 2*cellPad {
+		return g.l.column(c, width, c.Align == doc.End)
+	}
+	g.l.ink = on
+	col := g.l.column(c, width-2*cellPad, c.Align == doc.End)
+	g.l.ink = ink
+	col.fill = &ground{width: width, text: on.text, fill: on.fill}
+	return col
+}
+
 // inline returns one paragraph of many cells with a line of text each, such as the buttons of a survey, or nil.
 func (l *layouter) inline(row *doc.Block) *doc.Block {
 	line := *row.First()
@@ -440,27 +454,33 @@ func (l *layouter) inline(row *doc.Block) *doc.Block {
 // records writes each row as names and values, one below another. What names nothing stands above them, and a row
 // with a cell of several columns, such as a total, is a table of its own.
 func (l *layouter) records(b *doc.Block) {
-	names, named := columnNames(b), make(map[*doc.Block]bool)
-	eachNamed(b, names, func(_, name *doc.Block) { named[name] = true })
-	for _, row := range b.Children[:b.Head] {
+	rest, names, at := b.Children[b.Head:], map[int]*doc.Block{}, 0 // names by the columns that they begin in
+	for n, row := range b.Children[:b.Head] {
 		for _, c := range row.Children {
-			if !named[c] {
+			named := n == b.Head-1 && slices.ContainsFunc(rest, func(r *doc.Block) bool {
+				return !spans(r) && at < len(r.Children) && len(r.Children[at].Children) > 0
+			})
+			if named {
+				names[at] = c
+			} else {
 				l.blocks(c.Children)
+			}
+			if n == b.Head-1 {
+				at += max(c.Columns, 1)
 			}
 		}
 	}
-	rest := b.Children[b.Head:]
-	for i := 0; i < len(rest); i++ {
-		l.gap = l.gap || i > 0
-		if sum := rest[i : i+1]; spans(sum[0]) {
-			for i+1 < len(rest) && spans(rest[i+1]) {
-				i++
-				sum = sum[:len(sum)+1]
-			}
-			l.table(&doc.Block{Kind: doc.Table, Children: sum, Width: b.Width, RTL: b.RTL})
+	for i, row := range rest {
+		l.gap = l.gap || i > 0 && !(spans(row) && spans(rest[i-1]))
+		if spans(row) {
+			l.table(&doc.Block{Kind: doc.Table, Children: rest[i : i+1], Width: b.Width, RTL: b.RTL})
 			continue
 		}
-		eachNamed(&doc.Block{Children: rest[i : i+1]}, names, l.value)
+		for at, c := range row.Children {
+			if len(c.Children) > 0 {
+				l.value(c, names[at])
+			}
+		}
 	}
 }
 
@@ -469,33 +489,9 @@ func spans(row *doc.Block) bool {
 	return slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return c.Columns > 1 })
 }
 
-// columnNames returns the cells of the last row of the head by the columns that they begin in.
-func columnNames(b *doc.Block) map[int]*doc.Block {
-	names, at := make(map[int]*doc.Block), 0
-	for _, c := range b.Children[b.Head-1].Children {
-		names[at] = c
-		at += max(c.Columns, 1)
-	}
-	return names
-}
-
-// eachNamed calls f for the cells with content of all rows below the head but those that span columns, with their names or nil.
-func eachNamed(b *doc.Block, names map[int]*doc.Block, f func(c, name *doc.Block)) {
-	for _, row := range b.Children[b.Head:] {
-		if spans(row) {
-			continue
-		}
-		for at, c := range row.Children {
-			if len(c.Children) > 0 {
-				f(c, names[at])
-			}
-		}
-	}
-}
-
 // value writes a cell with its name before or above it.
 func (l *layouter) value(c, name *doc.Block) {
-	if name == nil || len(name.Children) == 0 {
+	if name == nil {
 		l.blocks(c.Children)
 		return
 	}

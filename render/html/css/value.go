@@ -243,12 +243,10 @@ func (s *Style) outline() {
 		start = &s.borders[Right]
 	}
 	s.Bar = start.drawn() && start.thick && (!s.Border || start.color != s.borders[Top].color)
-	switch {
-	case !s.Bar && !s.Border:
-	case start.color.a > 0:
-		s.Hue = start.color.over(s.Background)
-	default: // currentColor
-		s.Hue = s.Color
+	if s.Bar || s.Border {
+		if s.Hue = s.Color; start.color.a > 0 {
+			s.Hue = start.color.over(s.Background)
+		}
 		s.Hue.Set = true
 	}
 }
