@@ -550,6 +550,7 @@ func (s *Server) longPoll(w http.ResponseWriter, r *http.Request, version func()
 			over = true
 		}
 		s.mu.Lock()
+		w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat)) // of the answer
 	}
 }
 

@@ -155,7 +155,8 @@ func (p *Pane) head() []string {
 		}
 	}
 	if r := p.summary.receivedAs; r != "" {
-		head = append(head, field("", th.Warn.On(theme.FirstFit([]string{"received as " + r, r}, w-label))))
+		short, how := r[:strings.Index(r+"@", "@")]+"@"+theme.Ellipsis, strings.TrimPrefix(r, strings.TrimSuffix(r, " (Bcc)"))
+		head = append(head, field("", th.Warn.On(theme.FirstFit([]string{"received as " + r, "received as " + short + how}, w-label))))
 	}
 	head = append(head, field("At", m.Received.Local().Format("2 Jan 2006 15:04:05")))
 	if m.Delay > 0 {
