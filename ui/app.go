@@ -6,7 +6,7 @@
 //   - Update and View do no I/O. Commands do the work. A result names its session and, for an
 //     opened message, its generation; a stale result is dropped.
 //   - Selections are by ID. Nothing that arrives moves the cursor or the scroll position.
-//   - Every key, hint, palette entry and click on a hint is an action of one table, see actions.go.
+//   - Every key, hint, palette entry and click on a hint is an action of one table, see action.go.
 //   - Panes and dialogs change only themselves. The root calls their methods; a dialog calls the functions that
 //     it was opened with.
 //   - Text from a message or a service passes render.Clean before it is kept for the screen.

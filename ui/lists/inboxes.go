@@ -35,7 +35,6 @@ type Inboxes struct {
 	// Unwatched is set while the service cannot be asked: then no inbox is being watched.
 	Unwatched bool
 	brief     bool // there are so many inboxes that each has one line
-	words     bool // there is room to say what the numbers count
 }
 
 // NewInboxes returns a pane that lists the inboxes of a store.
