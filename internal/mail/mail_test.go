@@ -679,20 +679,3 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkSummarize(b *testing.B) {
-	raw := fixture(b, "newsletter.eml")
-	b.ReportAllocs()
-	for b.Loop() {
-		Summarize(raw)
-	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	raw := fixture(b, "newsletter.eml")
-	b.ReportAllocs()
-	b.SetBytes(int64(len(raw)))
-	for b.Loop() {
-		Parse(raw)
-	}
-}

@@ -349,15 +349,3 @@ func TestSeveralProcesses(t *testing.T) {
 		t.Errorf("%d files", n)
 	}
 }
-
-func BenchmarkList(b *testing.B) {
-	r := registry.Open(b.TempDir(), "default", base)
-	for i := range 500 {
-		must(b, r.Put(inbox(fmt.Sprint(i))))
-	}
-	for b.Loop() {
-		if _, err := r.List(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -115,13 +115,3 @@ func TestWhatWasSeenIsBounded(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSaveSeen(b *testing.B) {
-	reg := registry.Open(b.TempDir(), "default", base)
-	all := mails(10_000, func(n int) bool { return n%10 == 0 })
-	for n := 0; b.Loop(); n++ {
-		m := &all[n%len(all)]
-		m.Unread = !m.Unread
-		must(b, reg.SaveSeen(registry.Change{InboxID: "a", Mail: all, Marked: map[string]bool{m.ID: true}}))
-	}
-}

@@ -153,20 +153,6 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-func BenchmarkRun(b *testing.B) {
-	for _, n := range []int{10, 1000} {
-		body := strings.Repeat(`<p>Hello Ada, see <a href="https://acme.example/a?b=c">the page</a> {{x}} <img src="https://acme.example/a.png" alt=a></p>`, n)
-		in := input("Hello", strings.Repeat("Hello Ada, see https://acme.example/a?b=c\n", n), body)
-		b.Run(fmt.Sprintf("%dKB", len(body)>>10), func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				check.Run(in)
-			}
-		})
-	}
-}
-
 func TestPlacesInTheSource(t *testing.T) {
 	source := "<html>\r\n<body>\n\x1b[31m\t<p>Hi {{name}}</p>\r<a href=\"http://x.example/?a=1&amp;b=2\">x</a>\n\n<img src=\"a.png\"><a href='#'>here</a></body>"
 	var got []string
