@@ -277,20 +277,6 @@ func TestUpAndDown(t *testing.T) {
 	app.waitFor("● live", smtp)
 }
 
-func TestUpKeepsTheServiceOfAnApplication(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	app := m.openApplication()
-	if got := m.mustRun("up"); !strings.Contains(got, app.smtp) {
-		t.Errorf("up printed %q", got)
-	}
-	app.typeKeys("q")
-	app.exitStatus()
-	if !strings.Contains(app.output(), "1 inbox kept; still running: mayfly down") {
-		t.Error("the application does not say that the service runs on")
-	}
-}
-
 func TestKeepInTheConfiguration(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

@@ -3,11 +3,9 @@
 package e2e
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -225,66 +223,6 @@ func TestTheLinesForMCPClients(t *testing.T) {
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a wrong key gets %s", answer.Status)
-	}
-}
-
-// The door for agents is as closed as that of the REST API.
-func TestTheGateOfMCP(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	s := m.serve(filepath.Join(m.home, "store"), "--mcp", "--max-guesses", "3")
-	key, other, free := m.key(s.store, "dev"), m.key(s.store, "dev"), m.key(s.store, "free")
-	post := func(key, session, body string) *http.Response {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.rest+"/mcp", strings.NewReader(body))
-		must(t, err)
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("X-API-Key", key)
-		if session != "" {
-			r.Header.Set("Mcp-Session-Id", session)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		must(t, err)
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		must(t, err)
-		answer.Body = io.NopCloser(bytes.NewReader(text))
-		return answer
-	}
-	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
-	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
-	session := post(key, "", initialize).Header.Get("Mcp-Session-Id")
-	for _, c := range []struct {
-		name, key, session, body string
-		status                   int
-	}{
-		{"a session", key, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202},
-		{"a call", key, session, list, 200},
-		{"another key", other, session, list, 404},
-		{"the plan free", free, "", initialize, 403},
-		{"a batch", key, session, "[" + list + "]", 400},
-		{"a batch after a BOM", key, session, "\ufeff [" + list + "]", 400},
-	} {
-		if answer := post(c.key, c.session, c.body); answer.StatusCode != c.status {
-			t.Errorf("%s: %s", c.name, answer.Status)
-		}
-	}
-	for n := range 56 {
-		if answer := post(key, session, list); answer.StatusCode != http.StatusOK && n < 55 || n == 55 && answer.StatusCode != http.StatusTooManyRequests {
-			t.Errorf("call %d of the plan dev: %s", n+6, answer.Status)
-		}
-	}
-	result, err := newAgent(t, &sdk.StreamableClientTransport{Endpoint: s.rest + "/mcp", HTTPClient: &http.Client{Transport: bearer(other)}}).
-		session.ListTools(t.Context(), nil)
-	if err != nil || len(result.Tools) == 0 {
-		t.Errorf("another key has no calls left: %v", err)
-	}
-	for range 3 {
-		post("mf_guess", "", initialize)
-	}
-	if answer := post("mf_another", "", initialize); answer.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("after three wrong keys: %s", answer.Status)
 	}
 }
 

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"mayfly/api/apitest"
 )
 
 func TestScriptWorkflow(t *testing.T) {
@@ -147,21 +144,4 @@ func TestWatchPrintsEvents(t *testing.T) {
 	if err := watching.Wait(); watching.ProcessState.ExitCode() != 130 {
 		t.Errorf("interrupted, watch ended with %v", err)
 	}
-}
-
-func TestServiceWithoutExtensions(t *testing.T) {
-	t.Parallel()
-	m, double := machineWithService(t)
-	address := m.mustRun("new")
-	deliver(t, double, address, apitest.Mail{From: "no-reply@acme.example", Subject: "Your code", Text: "Your verification code is 482913."})
-	m.prints("482913", "wait", "--code")
-	if got, stderr, status := m.run("read", "--view", "raw"); status != 0 || !strings.Contains(got, "482913") || !strings.Contains(stderr, "raw") {
-		t.Errorf("read --view raw ended with %d: %q, %q", status, got, stderr)
-	}
-	m.prints(filepath.Join("saved", "Your code.txt"), "save", "--dir", "saved")
-	m.mustRun("rm", "--yes", "--all")
-	if a := newClient(t, m.getenv("MAYFLY_BASE_URL"), apitest.Key).request(http.MethodGet, "/v1/inboxes", ""); a.status == http.StatusOK {
-		t.Error("the double has a list of inboxes")
-	}
-	m.prints("", "ls")
 }

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,20 +48,6 @@ func TestServeShutsDownGracefully(t *testing.T) {
 		if got := user.using(s, user.getenv("MAYFLY_API_KEY")).mustRun("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
 			t.Errorf("after a graceful shutdown there is %q", got)
 		}
-	}
-}
-
-func TestServeReportsWhyItCannotStart(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer taken.Close()
-	for _, args := range [][]string{
-		{"--smtp", taken.Addr().String(), "--http", "127.0.0.1:0", "--store", filepath.Join(m.home, "a")},
-		{"--smtp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", "/dev/null/store"},
-	} {
-		m.fails(1, "", append([]string{"serve"}, args...)...)
 	}
 }
 

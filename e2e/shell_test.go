@@ -161,11 +161,6 @@ func TestReadOnlyHome(t *testing.T) {
 	}
 }
 
-func TestApplicationNeedsATerminal(t *testing.T) {
-	t.Parallel()
-	newMachine(t).fails(2, "")
-}
-
 func TestWordsAreCompleted(t *testing.T) {
 	t.Parallel()
 	m, double := machineWithService(t)

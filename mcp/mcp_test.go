@@ -254,17 +254,6 @@ func TestWaitForMessageReportsProgressAndReturnsWhatArrives(t *testing.T) {
 	}
 }
 
-func TestAnAgentIsToldWhereToSendMail(t *testing.T) {
-	a := newAgent(t, apitest.Options{}, nil)
-	if told := a.session.InitializeResult().Instructions; !strings.Contains(told, "must send its mail to SMTP "+smtpAddr+".") {
-		t.Errorf("the instructions are %q", told)
-	}
-	var made struct{ SMTP string }
-	if a.call("create_inbox", nil, &made); made.SMTP != smtpAddr {
-		t.Errorf("a new inbox gets mail at %q", made.SMTP)
-	}
-}
-
 func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{Extensions: true}, nil)
