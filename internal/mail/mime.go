@@ -20,7 +20,9 @@ type mediaType struct {
 func parseMediaType(s, charset string) mediaType {
 	r := paramReader{mediaType: mediaType{params: map[string]string{}}, charset: charset}
 	r.read(s, true)
-	maps.Copy(r.params, joinPieces(r.pieces, charset))
+	if len(r.pieces) > 0 {
+		maps.Copy(r.params, joinPieces(r.pieces, charset))
+	}
 	return r.mediaType
 }
 

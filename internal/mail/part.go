@@ -40,15 +40,14 @@ const maxTypes = 3
 
 // contentType reads the Content-Type, of several the first of those that fit the body best.
 func (p *parser) contentType(h header, charset string) (best mediaType) {
-	count, fit := 0, -1
+	count := 0
 	for _, l := range h.lines {
 		if !l.Is("Content-Type") || count == maxTypes {
 			continue
 		}
-		count++
 		m := parseMediaType(l.Text(), charset)
-		if f := m.fit(h.body); f > fit {
-			best, fit = m, f
+		if count++; count == 1 || m.fit(h.body) > best.fit(h.body) {
+			best = m
 		}
 	}
 	if count > 1 {
