@@ -365,12 +365,19 @@ func (c *Client) Raw(ctx context.Context, inboxID, messageID string) ([]byte, er
 // with the message, else the one at the path that Mayfly's own service has, an extension of the
 // contract. A URL in the attachment is not followed.
 func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID string, attachment Attachment) ([]byte, error) {
+	attachment, err := c.Download(ctx, inboxID, messageID, attachment)
+	return attachment.Content, err
+}
+
+// Download returns an attachment with the content that [Client.AttachmentContent] returns and, if it is downloaded, with
+// the type as which it was sent, which has the charset of a text.
+func (c *Client) Download(ctx context.Context, inboxID, messageID string, attachment Attachment) (Attachment, error) {
 	const op = "get the attachment"
 	if attachment.Content != nil {
-		return attachment.Content, nil
+		return attachment, nil
 	}
 	if attachment.ID == "" {
-		return nil, unsupported(op)
+		return attachment, unsupported(op)
 	}
 	path := messagePath(inboxID, messageID, "attachments", attachment.ID)
 	a, err := c.do(ctx, call{op: op, path: path, accept: "*/*", needs: &c.features.attachments})
@@ -380,14 +387,15 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 		}
 		// 404 means either no such attachment or no such path, which look the same: it is not remembered.
 		if e.absent() || e.Status == http.StatusNotFound {
-			return nil, unsupported(op)
+			return attachment, unsupported(op)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return attachment, err
 	}
 	c.features.attachments.present()
-	return a.body, nil
+	attachment.Content, attachment.ContentType = a.body, a.header.Get("Content-Type")
+	return attachment, nil
 }
 
 // Delivery returns how a message came, an extension of the contract: [ErrNotFound] if the service does not say.

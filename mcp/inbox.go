@@ -38,7 +38,7 @@ type listInboxesArgs struct {
 	Limit int    `json:"limit,omitempty"`
 }
 
-func (t *tools) addInboxTools(s *sdk.Server) {
+func (t *tools) addInboxTools(s toolServer) {
 	ttl := bound{"ttl", 60, 2_592_000}
 	add(s, sdk.Tool{
 		Name: "create_inbox", Description: "Create a temporary inbox.",
@@ -67,9 +67,12 @@ type inbox struct {
 	SMTP      string `json:"smtp,omitempty"` // where to send mail, of a new one
 }
 
-// describe describes an inbox for a list. Its time is the service's.
+// describe describes an inbox for a list, where one that is empty has no number. Its time is the service's.
 func describe(i api.Inbox, now time.Time) inbox {
-	out := inbox{Address: render.Clean(i.Email), Messages: i.MessageCount}
+	out := inbox{Address: render.Clean(i.Email)}
+	if i.MessageCount != nil && *i.MessageCount > 0 {
+		out.Messages = i.MessageCount
+	}
 	if !i.ExpiresAt.IsZero() {
 		out.ExpiresIn = words(i.ExpiresAt.Sub(now))
 	}
@@ -94,7 +97,7 @@ func (t *tools) getInbox(ctx context.Context, c *api.Client, id string, _ inboxA
 		return inbox{}, err
 	}
 	out := describe(found, c.ServiceTime())
-	out.ID = id
+	out.ID, out.Messages = id, found.MessageCount
 	return out, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"math"
@@ -21,6 +20,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -72,21 +72,21 @@ func newServer(client func(sdk.Request) *api.Client, o Options) (*tools, *sdk.Se
 	if o.SMTP == nil {
 		o.SMTP = func(string) string { return "" }
 	}
-	server := sdk.NewServer(
+	server := toolServer{sdk.NewServer(
 		&sdk.Implementation{Name: "mayfly", Title: "Mayfly temporary inboxes", Version: o.Version},
 		&sdk.ServerOptions{Logger: o.Log, Capabilities: &sdk.ServerCapabilities{}},
-	)
+	), map[string]*jsonschema.Schema{}}
 	t := &tools{
 		client: client, known: o.Known, smtpAt: o.SMTP, rules: o.Rules, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		sessions: &sessions{all: map[string]*session{}},
 	}
-	server.AddReceivingMiddleware(t.instruct, dropEmpty, t.bounded)
+	server.AddReceivingMiddleware(t.instruct, server.lenient, t.bounded)
 	t.addInboxTools(server)
 	t.addMessageTools(server)
 	t.addWaitTools(server)
-	t.addResources(server)
-	addPrompts(server)
-	return t, server
+	t.addResources(server.Server)
+	addPrompts(server.Server)
+	return t, server.Server
 }
 
 // smtp is where the agent of a request is told to send mail, or "".
@@ -115,12 +115,6 @@ func (t *tools) instructions(r sdk.Request) string {
 		sending = "The application under test must send its mail to SMTP " + smtp + ". "
 	}
 	return fmt.Sprintf(instructions, sending)
-}
-
-// ServeStdio serves one client on in and out, one message per line, until in or ctx ends. Only the
-// protocol is written to out.
-func ServeStdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.WriteCloser) error {
-	return server.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 }
 
 // post is an HTTP request, and the client with its key.
@@ -228,7 +222,7 @@ type bound struct {
 // add adds a tool whose result is an object with fields, and others. Some clients give only structured content to the model
 // (Claude Code, Copilot CLI), others only content (opencode, Cursor). So both are there, whole and
 // the same. As prose, messages would take up to 5 % fewer tokens, and codes no fewer.
-func add[In, Out any](s *sdk.Server, t sdk.Tool, fields []string, call func(context.Context, *sdk.CallToolRequest, In) (Out, error), bounds ...bound) {
+func add[In, Out any](s toolServer, t sdk.Tool, fields []string, call func(context.Context, *sdk.CallToolRequest, In) (Out, error), bounds ...bound) {
 	t.OutputSchema = output[Out](fields)
 	addContent(s, t, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		out, err := call(ctx, r, in)
@@ -242,16 +236,16 @@ func add[In, Out any](s *sdk.Server, t sdk.Tool, fields []string, call func(cont
 
 // addContent adds a tool that says itself what content its result has. Its errors are explained to the model. Unless
 // its annotations say otherwise, it changes nothing and stays within the service.
-func addContent[In, Out any](s *sdk.Server, t sdk.Tool, call sdk.ToolHandlerFor[In, Out], bounds ...bound) {
+func addContent[In, Out any](s toolServer, t sdk.Tool, call sdk.ToolHandlerFor[In, Out], bounds ...bound) {
 	input := schema[In]()
 	for _, b := range bounds {
 		input.Properties[b.name].Minimum, input.Properties[b.name].Maximum = &b.least, &b.most
 	}
-	t.InputSchema = input
+	t.InputSchema, s.inputs[t.Name] = input, input
 	if t.Annotations == nil {
 		t.Annotations = &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}
 	}
-	sdk.AddTool(s, &t, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+	sdk.AddTool(s.Server, &t, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		result, out, err := call(ctx, r, in)
 		return result, out, explain(err)
 	})
@@ -266,13 +260,19 @@ func encode(v any) (string, error) {
 	return string(bytes.TrimSpace(b.Bytes())), err
 }
 
-// dropEmpty leaves out the arguments of a tool that are null or "", as some clients send those that are not given.
-func dropEmpty(next sdk.MethodHandler) sdk.MethodHandler {
+// toolServer is a server that knows the arguments of its tools.
+type toolServer struct {
+	*sdk.Server
+	inputs map[string]*jsonschema.Schema // by the name of the tool
+}
+
+// lenient takes the arguments of tools as clients send them.
+func (s toolServer) lenient(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-		if call, ok := r.(*sdk.CallToolRequest); ok {
+		if call, ok := r.(*sdk.CallToolRequest); ok && s.inputs[call.Params.Name] != nil {
 			given := map[string]json.RawMessage{}
 			if json.Unmarshal(call.Params.Arguments, &given) == nil {
-				maps.DeleteFunc(given, func(_ string, v json.RawMessage) bool { return string(v) == "null" || string(v) == `""` })
+				fit(s.inputs[call.Params.Name], given)
 				data, err := json.Marshal(given)
 				if err != nil {
 					return nil, err
@@ -281,6 +281,39 @@ func dropEmpty(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 		}
 		return next(ctx, method, r)
+	}
+}
+
+// fit gives arguments the types of a schema, where it is clear what is meant. Those that it does not have are left out,
+// as are null, "" and, unless it is required, 0, which some clients send for what is not given.
+func fit(schema *jsonschema.Schema, given map[string]json.RawMessage) {
+	for name, raw := range given {
+		text := string(raw)
+		quoted := json.Unmarshal(raw, &text) == nil // null is "null"
+		p := schema.Properties[name]
+		if p == nil || text == "" || string(raw) == "null" {
+			delete(given, name)
+			continue
+		}
+		switch p.Type {
+		case "integer":
+			n, err := strconv.ParseFloat(text, 64)
+			switch {
+			case err != nil || n != math.Trunc(n) || math.Abs(n) > 1<<53: // the validation says what is wrong
+			case n == 0 && !slices.Contains(schema.Required, name):
+				delete(given, name)
+			default:
+				given[name] = strconv.AppendInt(nil, int64(n), 10)
+			}
+		case "boolean":
+			if v, err := strconv.ParseBool(text); err == nil {
+				given[name] = strconv.AppendBool(nil, v)
+			}
+		case "string":
+			if !quoted && text[0] != '{' && text[0] != '[' {
+				given[name] = strconv.AppendQuote(nil, text)
+			}
+		}
 	}
 }
 

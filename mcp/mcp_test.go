@@ -389,15 +389,14 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		want      string
 	}{
 		{"create_inbox", map[string]any{"ttl": 5}, "ttl: minimum: 5/1 is less than 60"},
-		{"get_code", map[string]any{"inbox": "x", "timeout": 0}, "timeout: minimum: 0/1 is less than 1"},
+		{"extend_inbox", map[string]any{"inbox": "x", "ttl": "0"}, "ttl: minimum: 0/1 is less than 60"},
 		{"list_inboxes", map[string]any{"limit": 1e9}, "limit: maximum: 1000000000/1 is greater than 500"},
 		{"create_inbox", map[string]any{"ttl": "1h"}, `ttl: type: 1h has type "string", want "integer"`},
 		{"create_inbox", map[string]any{"ttl": 60.5}, `ttl: type: 60.5 has type "number", want "integer"`},
 		{"read_message", map[string]any{"inbox": "x", "message": ""}, `missing properties: ["message"]`},
 		{"read_message", map[string]any{"inbox": nil, "message": "x"}, `missing properties: ["inbox"]`},
 		{"delete_inbox", map[string]any{"inbox": ""}, `missing properties: ["inbox"]`},
-		{"get_code", map[string]any{"inbox": "x", "inbox_id": "x"}, `unexpected additional properties ["inbox_id"]`},
-		{"get_code", map[string]any{"inbox": "x", "again": true, "since": "2m"}, "again and since cannot be combined"},
+		{"get_code", map[string]any{"inbox": "x", "again": "True", "since": "2m", "timeout": "0", "inbox_id": "x"}, "again and since cannot be combined"},
 		{"get_code", map[string]any{"inbox": "x", "since": "yesterday"}, "since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z"},
 	} {
 		a.refuses(c.tool, c.arguments, c.want)
@@ -466,12 +465,15 @@ func TestResources(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
+		if r.CacheScope != "private" {
+			t.Errorf("%q is %q", suffix, r.CacheScope)
+		}
 		return r.Contents[0], nil
 	}
-	if c, err := read(""); err != nil || !strings.Contains(c.Text, "Hello Ada") {
+	if c, err := read(""); err != nil || !strings.Contains(c.Text, "Hello Ada") || !strings.Contains(c.Text, "untrusted") {
 		t.Errorf("message: %+v, %v", c, err)
 	}
-	if c, err := read("/raw"); err != nil || string(c.Blob) != "Subject: Hi\r\n\r\nHello Ada\r\n" {
+	if c, err := read("/raw"); err != nil || string(c.Blob) != "Subject: Hi\r\n\r\nHello Ada\r\n" || c.Meta["warning"] == nil {
 		t.Errorf("raw: %+v, %v", c, err)
 	}
 	if c, err := read("/attachment/" + m.Attachments[0].ID); err != nil || string(c.Blob) != "\x00\x01\x02" {

@@ -51,7 +51,7 @@ type attachmentArgs struct {
 	Attachment string `json:"attachment" jsonschema:"ID"`
 }
 
-func (t *tools) addMessageTools(s *sdk.Server) {
+func (t *tools) addMessageTools(s toolServer) {
 	add(s, sdk.Tool{Name: "list_messages", Description: "List the messages of an inbox, newest first."},
 		[]string{"messages", "total", "next"}, onInbox(t, t.listMessages), bound{"limit", 1, maxLimit})
 	add(s, sdk.Tool{Name: "read_message", Description: "Return a message as plain text, with its code and link."}, messageFields, onInbox(t, t.readMessage))
@@ -247,17 +247,18 @@ func (t *tools) checkMessage(ctx context.Context, c *api.Client, id string, in m
 // getAttachment has no structured content: a client that gives only that to the model would drop the
 // image.
 func (t *tools) getAttachment(ctx context.Context, c *api.Client, id string, in attachmentArgs) (*sdk.CallToolResult, error) {
-	a, content, err := attachment(ctx, c, id, in.Message, in.Attachment)
+	a, got, err := attachment(ctx, c, id, in.Message, in.Attachment)
 	if err != nil {
 		return nil, err
 	}
+	content := got.Content
 	about := &sdk.TextContent{Text: fmt.Sprintf("%s\n%s, %s, %s", warning, a.Filename, a.ContentType, english.Plural(int(a.Size), "byte", ""))}
 	var file sdk.Content
 	switch {
 	case slices.Contains(imageTypes, http.DetectContentType(content)) && len(content) <= maxImage:
 		file = &sdk.ImageContent{Data: content, MIMEType: http.DetectContentType(content)}
 	case strings.HasPrefix(a.ContentType, "text/") && len(content) <= maxInline:
-		file = &sdk.TextContent{Text: render.CleanLines(string(content))}
+		file = &sdk.TextContent{Text: render.CleanLines(got.DecodedText())}
 	default:
 		file = attachmentLink(id, in.Message, a)
 	}
@@ -266,18 +267,18 @@ func (t *tools) getAttachment(ctx context.Context, c *api.Client, id string, in 
 
 var errNoAttachment = errors.New("the message has no such attachment; read_message lists them")
 
-func attachment(ctx context.Context, client *api.Client, inboxID, messageID, attachmentID string) (api.Attachment, []byte, error) {
+func attachment(ctx context.Context, client *api.Client, inboxID, messageID, attachmentID string) (about api.Attachment, a mail.Attachment, err error) {
 	m, err := message.FetchObject(ctx, client, inboxID, messageID)
 	if err != nil {
-		return api.Attachment{}, nil, err
+		return about, a, err
 	}
 	all := attachments(m.Attachments)
 	i := slices.IndexFunc(all, func(a api.Attachment) bool { return a.ID == attachmentID })
 	if i < 0 {
-		return api.Attachment{}, nil, errNoAttachment
+		return about, a, errNoAttachment
 	}
-	content, err := m.AttachmentContent(ctx, client, i)
-	return all[i], content, err
+	a, err = m.Attachment(ctx, client, i)
+	return all[i], a, err
 }
 
 // pageBytes is how large the JSON of a list may become if no limit is asked for: some 2,000 tokens
@@ -352,8 +353,8 @@ func (t *tools) addResources(s *sdk.Server) {
 			if err != nil {
 				return nil, resourceError(r.Params.URI, err)
 			}
-			contents.URI = r.Params.URI
-			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{contents}}, nil
+			contents.URI, contents.Meta = r.Params.URI, sdk.Meta{"warning": warning}
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{contents}, Cacheable: sdk.Cacheable{CacheScope: "private"}}, nil
 		})
 	}
 }
@@ -370,14 +371,14 @@ func read(ctx context.Context, c *api.Client, resource, uri string) (*sdk.Resour
 		raw, err := c.Raw(ctx, inboxID, messageID)
 		return &sdk.ResourceContents{MIMEType: "message/rfc822", Blob: raw}, err
 	case "attachment":
-		a, content, err := attachment(ctx, c, inboxID, messageID, parts[7])
-		return &sdk.ResourceContents{MIMEType: a.ContentType, Blob: content}, err
+		a, got, err := attachment(ctx, c, inboxID, messageID, parts[7])
+		return &sdk.ResourceContents{MIMEType: a.ContentType, Blob: got.Content}, err
 	}
 	m, err := message.FetchObject(ctx, c, inboxID, messageID)
 	if err != nil {
 		return nil, err
 	}
-	return &sdk.ResourceContents{MIMEType: "text/plain", Text: m.Mail().Plain()}, nil
+	return &sdk.ResourceContents{MIMEType: "text/plain", Text: warning + "\n\n" + m.Mail().Plain()}, nil
 }
 
 func resourceError(uri string, err error) error {

@@ -34,7 +34,7 @@ type waitArgs struct {
 	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds; default: 50"`
 }
 
-func (t *tools) addWaitTools(s *sdk.Server) {
+func (t *tools) addWaitTools(s toolServer) {
 	timeout := bound{"timeout", 1, maxTimeout}
 	add(s, sdk.Tool{Name: "wait_for_message", Description: "Wait for the next message and return it as read_message does."},
 		messageFields, t.waitForMessage, timeout)

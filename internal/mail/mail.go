@@ -41,6 +41,9 @@ type Attachment struct {
 	Content     []byte // decoded
 }
 
+// DecodedText is the content of a text, by its charset, as UTF-8.
+func (a Attachment) DecodedText() string { return decodeText(a.Content, a.Charset) }
+
 // Calendar reports whether the part is a calendar file, such as an invitation.
 func (a Attachment) Calendar() bool {
 	switch a.ContentType {

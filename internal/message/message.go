@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"mime"
 	"strconv"
 	"strings"
 	"sync"
@@ -175,14 +176,26 @@ func Sender(name, address string) string {
 	return name + " <" + address + ">"
 }
 
-// AttachmentContent returns the content of attachment i, and fetches it if it did not come with the
-// message. The error is [api.ErrUnsupported] if the service does not provide it.
+// AttachmentContent returns the content of attachment i as Attachment does.
 func (m *Message) AttachmentContent(ctx context.Context, c *api.Client, i int) ([]byte, error) {
+	a, err := m.Attachment(ctx, c, i)
+	return a.Content, err
+}
+
+// Attachment returns attachment i with its content and its charset, which it fetches if they did not come with the
+// message. The error is [api.ErrUnsupported] if the service does not provide it.
+func (m *Message) Attachment(ctx context.Context, c *api.Client, i int) (mail.Attachment, error) {
 	a := m.Attachments[i]
 	if m.Raw != nil {
-		return a.Content, nil
+		return a, nil
 	}
-	return c.AttachmentContent(ctx, m.InboxID, m.ID, api.Attachment{ID: a.ID, Content: a.Content})
+	got, err := c.Download(ctx, m.InboxID, m.ID, api.Attachment{ID: a.ID, ContentType: a.ContentType, Content: a.Content})
+	a.Content = got.Content
+	for _, declared := range []string{a.ContentType, got.ContentType} {
+		_, params, _ := mime.ParseMediaType(declared)
+		a.Charset = cmp.Or(params["charset"], a.Charset)
+	}
+	return a, err
 }
 
 // Weight estimates how many bytes the opened message takes in memory: the document of an HTML body
