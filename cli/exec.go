@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -18,13 +17,9 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"mayfly/internal/browser"
-	"mayfly/internal/message"
 	"mayfly/internal/server"
-	"mayfly/render"
 )
 
 // Exit statuses for a command that cannot be run, as POSIX has them for env and nohup.
@@ -48,8 +43,8 @@ func (a *app) execCommand() *cobra.Command {
 			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service, and MAYFLY_SMTP " +
 			"(host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT, where it accepts mail. --env adds others: in their templates {smtp}, {host} and {port} stand for " +
 			"the last three, {api} and {key} for the first two. MAYFLY_STATE_DIR is a temporary folder for what `mayfly wait` has printed.\n\n" +
-			"Mail is kept in memory. If the command fails, --keep-mails writes each mail to a folder, as it was received (.eml), as text (.txt) and, where " +
-			"a browser is installed, as that paints it (.png), except what the command deleted.",
+			"Mail is kept in memory. --keep-mails also writes each mail to a folder as it arrives (.eml). If the command fails, each is written as text (.txt), too, " +
+			"and, where a browser is installed, as that paints it (.png), as far as that takes no more than 20 seconds in all. If it succeeds, they are removed.",
 		Example: `mayfly exec -- pytest
 mayfly exec --env SMTP_URL=smtp://{smtp} -- npx playwright test
 mayfly exec --keep-mails mails -- go test ./...`,
@@ -72,7 +67,8 @@ mayfly exec --keep-mails mails -- go test ./...`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // flags after the command are the command's
-	flags.StringVar(&x.keep, "keep-mails", "", "`folder` for the mails if the command fails, created if it does not exist")
+	flags.StringVar(&x.kept.dir, "keep-mails", "", "`folder` for the mails if the command fails, created if it does not exist")
+	flags.BoolVar(&x.kept.unpainted, "no-pictures", false, "keep no pictures of the mails")
 	flags.StringArrayVar(&x.variables, "env", nil, "another variable for the command, as `NAME=TEMPLATE`; can be repeated")
 	chaosFlag(flags, &x.config.Chaos)
 	return cmd
@@ -83,8 +79,8 @@ type execution struct {
 	app         *app
 	config      server.Config
 	variables   []string // of --env
-	keep        string   // folder for the messages if the command fails; "" to keep none
-	interrupted bool     // SIGINT killed the command
+	kept        keptMails
+	interrupted bool // SIGINT killed the command
 }
 
 func (x *execution) run(ctx context.Context, args []string) (err error) {
@@ -98,6 +94,9 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 		return withNext(fmt.Errorf("making a temporary folder: %w", err), "set TMPDIR to a folder that can be written to")
 	}
 	defer func() { _ = os.RemoveAll(state) }() // a process that outlives the command may still write to it
+	if x.kept.dir != "" {
+		x.config.Arrived = x.kept.keep
+	}
 	running, err := server.Start(ctx, x.config)
 	if err != nil {
 		return fmt.Errorf("starting the service: %w", err)
@@ -122,12 +121,11 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 		status, x.interrupted = statusSignalFloor+int(w.Signal()), w.Signal() == syscall.SIGINT
 	}
 	if status == statusDone {
+		x.kept.discard()
 		return nil
 	}
-	if x.keep != "" {
-		if err := x.keepMails(ctx, running); err != nil {
-			fmt.Fprintln(x.app.env.Stderr, errorLine(fmt.Errorf("keeping the messages: %w", err)))
-		}
+	if x.kept.dir != "" {
+		x.kept.finish(ctx, x.app)
 	}
 	return quiet{status}
 }
@@ -223,31 +221,4 @@ func checkVariable(v string) error {
 		}
 	}
 	return nil
-}
-
-// keepMails writes every message to the folder, as it was received, as text and as a picture, and says so on stderr.
-func (x *execution) keepMails(ctx context.Context, running *server.Server) error {
-	c, err := x.app.connection(endpoint{baseURL: "http://" + running.HTTPAddr()}, running.Key(), nil)
-	if err != nil {
-		return err
-	}
-	defer c.client.CloseIdleConnections()
-	kept, painter := 0, x.app.painter()
-	err = message.SaveAll(ctx, c.client, x.keep, func(m *message.Message, files []message.Saved) error {
-		kept++
-		var text bytes.Buffer
-		if err := show(&text, m, render.Rich, render.Options{Width: 80, Unfold: true}); err != nil {
-			return err
-		}
-		name := strings.TrimSuffix(files[0].Path, ".eml")
-		if err := os.WriteFile(name+".txt", text.Bytes(), 0o600); err != nil {
-			return err
-		}
-		if _, err := writePicture(ctx, painter, c.client, m, browser.Look{}, name+".png"); err != nil && !errors.Is(err, browser.ErrNone) {
-			fmt.Fprintln(x.app.env.Stderr, errorLine(err)) // the messages are kept all the same
-		}
-		return nil
-	})
-	fmt.Fprintf(x.app.env.Stderr, "mayfly: %s kept in %s\n", english.Plural(kept, "message", ""), render.Clean(x.keep))
-	return err
 }

@@ -252,16 +252,16 @@ func TestExecKeepsMails(t *testing.T) {
 for a; do case $a in --screenshot=*) cp "$HOME/painted.png" "${a#*=}" ;; esac; done
 `)
 	m.write(".config/mayfly/config.toml", "[browser]\ncommand = '"+command+"'\n")
-	script := `for to in ada bob; do env ` + appVariable + `=mail SMTP_ADDR=$MAYFLY_SMTP "$0" $to@acme.example 482913; done; exit $1`
+	script := `for to in ada bob; do env ` + appVariable + `=mail SMTP_ADDR=$MAYFLY_SMTP "$0" $to@acme.example 482913; done; status=$1; set -- "$2"/*.eml; [ $# = 2 ] && exit $status`
 	self, err := os.Executable()
 	must(t, err)
-	if _, stderr, status := m.run("exec", "--keep-mails", dir, "--", "sh", "-c", script, self, "0"); status != 0 || stderr != "" {
+	if _, stderr, status := m.run("exec", "--keep-mails", dir, "--", "sh", "-c", script, self, "0", dir); status != 0 || stderr != "" {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("mails were kept although the command succeeded")
 	}
-	_, stderr, status := m.run("exec", "--keep-mails", dir, "--", "sh", "-c", script, self, "9")
+	_, stderr, status := m.run("exec", "--keep-mails", dir, "--", "sh", "-c", script, self, "9", dir)
 	if status != 9 || stderr != "mayfly: 2 messages kept in "+dir+"\n" {
 		t.Errorf("status %d: %s", status, stderr)
 	}
@@ -272,8 +272,8 @@ for a; do case $a in --screenshot=*) cp "$HOME/painted.png" "${a#*=}" ;; esac; d
 	for i, want := range []string{"ada", "ada", "ada", "bob", "bob", "bob"} {
 		name := files[i].Name()
 		stem, extension := strings.TrimSuffix(name, filepath.Ext(name)), filepath.Ext(name)
-		stamp, title, _ := strings.Cut(stem, " ")
-		if _, err := time.Parse("20060102T150405.000Z", stamp); err != nil || title != want+"@acme.example Confirm your e-mail address" {
+		stamp, title, _ := strings.Cut(stem, "-")
+		if _, err := time.Parse("20060102T150405.000Z", stamp); err != nil || title != want+"-acme.example-Confirm-your-e-mail-address" {
 			t.Errorf("%q: %v", name, err)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, name))

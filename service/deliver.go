@@ -244,7 +244,7 @@ func (s *Service) deliver(ctx context.Context, d *Delivery, to []Recipient, stor
 		}
 		s.hub.notify(m.InboxID)
 		if s.options.Arrived != nil && m.KeyID != postmaster {
-			s.options.Arrived(Arrival{KeyID: m.KeyID, InboxID: m.InboxID, To: m.To, Summary: Summary{
+			s.options.Arrived(Arrival{KeyID: m.KeyID, InboxID: m.InboxID, To: m.To, Raw: d.Raw, Summary: Summary{
 				ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: int64(len(d.Raw)),
 			}})
 		}

@@ -30,6 +30,7 @@ type Message struct {
 type Arrival struct {
 	KeyID, InboxID string
 	To             string // the recipient as it was addressed, in lower case
+	Raw            []byte
 	Summary
 }
 

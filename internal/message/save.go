@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -71,7 +72,7 @@ func SaveAll(ctx context.Context, c *api.Client, dir string, saved func(*Message
 			var files []Saved
 			m, failed := FetchRaw(ctx, c, inbox.ID, summary)
 			if failed == nil {
-				files, failed = m.saveAs(dir, m.ReceivedAt.UTC().Format("20060102T150405.000Z")+" "+inbox.Email+" "+m.Subject)
+				files, failed = m.saveAs(dir, keptName(m.ReceivedAt, inbox.Email, m.Subject))
 			}
 			if failed == nil {
 				failed = saved(m, files)
@@ -80,6 +81,17 @@ func SaveAll(ctx context.Context, c *api.Client, dir string, saved func(*Message
 		}
 	}
 	return err
+}
+
+// Keep saves a raw message into dir as SaveAll does.
+func Keep(dir string, at time.Time, to, subject string, raw []byte) (Saved, error) {
+	return writeNew(dir, fileName(keptName(at, to, subject), "message")+".eml", raw)
+}
+
+// keptName sorts by time, and has nothing that scripts and CI systems have to quote.
+func keptName(at time.Time, to, subject string) string {
+	words := strings.FieldsFunc(render.Clean(to+" "+subject), func(r rune) bool { return unicode.IsSpace(r) || r == '@' })
+	return at.UTC().Format("20060102T150405.000Z") + "-" + strings.Join(words, "-")
 }
 
 // Files are the indexes of the attachments that are files of their own, not images that the body shows: some

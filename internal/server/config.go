@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mayfly/internal/files"
+	"mayfly/service"
 	"mayfly/service/pop3"
 	"mayfly/service/postgres"
 	"mayfly/service/relay"
@@ -68,6 +69,9 @@ type Config struct {
 	// Unlimited lets the key that [Server.Key] returns make any number of requests and get any number
 	// of messages.
 	Unlimited bool
+
+	// Arrived is [service.Options].Arrived of a server without a WebhookURL.
+	Arrived func(service.Arrival)
 
 	// WebhookURL gets a request for each message, signed with the secret in WebhookSecretFile. If the
 	// file does not exist, it is created. Both are empty, or neither.

@@ -263,6 +263,7 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 		}
 		o.CatchAll = owner
 	}
+	o.Arrived = c.Arrived
 	if c.WebhookURL != "" {
 		secrets, err := webhookSecrets(c)
 		if err != nil {
