@@ -49,7 +49,8 @@ func (f *screenshotFlags) take(ctx context.Context, a *app, c *api.Client, m *me
 
 // painter paints messages with the browser that config.toml names, or that is installed.
 func (a *app) painter() *browser.Painter {
-	return &browser.Painter{Command: a.config().Browser.Command}
+	b := a.config().Browser
+	return &browser.Painter{Command: b.Command, Timeout: b.Limit()}
 }
 
 // writePicture writes a message as a browser paints it.

@@ -85,7 +85,8 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 func (a *app) subjects(o config.Config) {
 	c := a.common
 	a.links = links{c}
-	a.reading = &reading{common: c, painter: &browser.Painter{Command: o.Browser.Command}}
+	browser.RemoveLeft()
+	a.reading = &reading{common: c, painter: &browser.Painter{Command: o.Browser.Command, Timeout: o.Browser.Limit()}}
 	a.copying = &copying{common: c, links: a.links, reading: a.reading, auto: o.UI.Autocopy}
 	a.reading.onRead = a.copying.onRead
 	a.arrivals = &arrivals{common: c, reading: a.reading, copying: a.copying, follow: o.UI.Follow}

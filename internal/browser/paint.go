@@ -17,7 +17,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"mayfly/api"
+	"mayfly/internal/files"
 	"mayfly/internal/message"
 	"mayfly/internal/term"
 )
@@ -47,11 +50,10 @@ func (l Look) String() string {
 }
 
 const (
-	usualHeight = 4_000            // px that are painted first: a browser takes seconds for more
-	maxHeight   = 12_000           // px that are painted of a message that is taller
-	paintTime   = 10 * time.Second // after which a browser is ended, with its children
-	endTime     = time.Second      // that it may take to end
-	margin      = 16               // px of background that are left below a message
+	usualHeight = 4_000       // px that are painted first: a browser takes seconds for more
+	maxHeight   = 12_000      // px that are painted of a message that is taller
+	endTime     = time.Second // that it may take to end
+	margin      = 16          // px of background that are left below a message
 )
 
 // Picture is a painted message, at most 12,000 px tall.
@@ -65,8 +67,27 @@ var ErrNone = errors.New("no Chrome, Chromium, Edge or Brave was found: install 
 
 // Painter paints messages, one at a time. The zero value is ready to use.
 type Painter struct {
-	Command string // the program; "" for the browser that is installed
+	Command string        // the program; "" for the browser that is installed
+	Timeout time.Duration // after which a browser is ended, with its children; 0 for half a minute
 	busy    sync.Mutex
+}
+
+// folderPrefix and lockName are of the folders in which browsers work. Who paints holds the lock.
+const folderPrefix, lockName = "mayfly-paint-", "lock"
+
+// RemoveLeft removes the folders that processes left which were killed while they painted.
+func RemoveLeft() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
+	for _, dir := range left {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || files.CheckOwner(dir) != nil {
+			continue
+		}
+		lock := flock.New(filepath.Join(dir, lockName))
+		if free, err := lock.TryLock(); err == nil && free {
+			_ = lock.Unlock()
+			_ = os.RemoveAll(dir) // the next process tries again
+		}
+	}
 }
 
 // Wait waits until nothing is painted any more; contexts end what is.
@@ -103,8 +124,8 @@ func (p *Painter) Browser() (string, error) {
 	return "", ErrNone
 }
 
-// Paint paints a message as a browser shows it, without a script and without the network. It takes at most ten seconds,
-// after its turn has come. The client is as for [SafeCopy].
+// Paint paints a message as a browser shows it, without a script and without the network. It takes at most
+// the timeout, after its turn has come. The client is as for [SafeCopy].
 func (p *Painter) Paint(ctx context.Context, c *api.Client, m *message.Message, look Look) (Picture, error) {
 	browser, err := p.Browser()
 	if err != nil {
@@ -112,11 +133,19 @@ func (p *Painter) Paint(ctx context.Context, c *api.Client, m *message.Message, 
 	}
 	p.busy.Lock()
 	defer p.busy.Unlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, paintTime, fmt.Errorf("the browser took longer than %v", paintTime))
+	timeout := cmp.Or(p.Timeout, 30*time.Second)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout,
+		fmt.Errorf("the browser took longer than %v: timeout under [browser] in config.toml gives it more", timeout))
 	defer cancel()
-	dir, err := os.MkdirTemp("", "mayfly-paint-") // mode 0700
+	RemoveLeft()
+	dir, err := os.MkdirTemp("", folderPrefix) // mode 0700
 	if err == nil {
-		defer func() { _ = os.RemoveAll(dir) }() // what a browser that still ends leaves is the user's own temporary file
+		defer func() { _ = os.RemoveAll(dir) }() // RemoveLeft tries again
+		lock := flock.New(filepath.Join(dir, lockName))
+		defer func() { _ = lock.Unlock() }()
+		_, err = lock.TryLock()
+	}
+	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "mail.html"), []byte(frame(ctx, c, m, look.Width())), 0o600)
 	}
 	var picture Picture
@@ -153,6 +182,7 @@ func shoot(ctx context.Context, browser, dir string, look Look, height int) (Pic
 	term.Detach(cmd)
 	cmd.WaitDelay = endTime
 	said, _ := cmd.CombinedOutput() // what counts is the picture
+	term.EndDetached(cmd)
 	if ctx.Err() != nil {
 		return Picture{}, context.Cause(ctx)
 	}

@@ -132,6 +132,10 @@ func TestABrowserThatHangs(t *testing.T) {
 	if err := os.WriteFile(command, []byte("#!/bin/sh\nsleep 600 &\necho $! >"+started+".new; mv "+started+".new "+started+"\nwait\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	left := filepath.Join(dir, folderPrefix+"left") // by a process that was killed
+	if err := os.Mkdir(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	p, enough := &Painter{Command: command}, errors.New("enough")
 	failed := make(chan error, 1)
@@ -141,11 +145,19 @@ func TestABrowserThatHangs(t *testing.T) {
 			break
 		}
 	}
+	RemoveLeft() // what is in use stays
+	if now, _ := filepath.Glob(filepath.Join(dir, "*", "mail.html")); len(now) != 1 {
+		t.Errorf("while it is painted there are %q", now)
+	}
 	cancel(enough)
 	if err := <-failed; !errors.Is(err, enough) {
 		t.Errorf("the error is %v", err)
 	}
 	p.Wait()
+	p.Timeout = 1
+	if _, err := p.Paint(t.Context(), nil, message.File("a.txt", "txt", "Hello"), Look{}); err == nil || !strings.Contains(err.Error(), "longer than 1ns") {
+		t.Errorf("after the timeout: %v", err)
+	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); left != nil {
 		t.Errorf("left behind: %q", left)
 	}

@@ -26,9 +26,11 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"mayfly/api"
 	"mayfly/internal/files"
 )
 
@@ -84,6 +86,13 @@ type UI struct {
 // Browser is the table [browser].
 type Browser struct {
 	Command string `toml:"command"` // paints messages; "" for the browser that is installed
+	Timeout string `toml:"timeout"` // a duration that it may take; "" for the usual one
+}
+
+// Limit is the timeout, 0 for the usual one.
+func (b Browser) Limit() time.Duration {
+	limit, _ := api.ParseDuration(b.Timeout) // it was checked
+	return limit
 }
 
 // Checks is the table [checks].

@@ -227,6 +227,7 @@ autocopy = true
 download_dir = "~/mail"
 [browser]
 command = "chromium"
+timeout = "1m"
 [checks]
 ignore = ["link-private", "image-alt"]
 clients = ["outlook-windows", "gmail"]
@@ -243,7 +244,7 @@ var set = Config{
 	Relay: Relay{Host: "mail.example.com:587", TLS: "tls", User: "mayfly", PasswordFile: "~/relay-password", From: "mayfly@example.com",
 		Allow: []string{"qa@example.com", "*@example.org"}},
 	UI:      UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
-	Browser: Browser{Command: "chromium"},
+	Browser: Browser{Command: "chromium", Timeout: "1m"},
 	Checks:  Checks{Ignore: []string{"link-private", "image-alt"}, Clients: []string{"outlook-windows", "gmail"}},
 	Keys:    map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
 }

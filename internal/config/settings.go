@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"mayfly/api"
 	"mayfly/assets"
 	"mayfly/internal/near"
 	"mayfly/internal/sockets"
@@ -44,6 +45,7 @@ func settings() []setting {
 		{"ui.autocopy", "true or false"},
 		{"ui.download_dir", `a folder in quotes, such as "~/mail"`},
 		{"browser.command", `a program in quotes, such as "chromium"`},
+		{"browser.timeout", `a duration in quotes, such as "1m"`},
 		{"checks.clients", `a list of mail clients in quotes, such as ["outlook", "gmail-ios"]`},
 		{"checks.ignore", `a list of the IDs of checks in quotes, such as ["link-private"]`},
 		{"keys.*", `a key in quotes, such as "c", "ctrl+y" or "f2", or a list of keys`},
@@ -100,6 +102,7 @@ func (r *reader) config(usualKeys map[string][]string) Config {
 	r.check(&d.Local.HTTP, sockets.IsLoopbackAddress, "local", "http")
 	r.check(&d.Relay.TLS, oneOf(relayTLS), "relay", "tls")
 	r.check(&d.UI.Theme, oneOf(assets.ThemeNames()), "ui", "theme")
+	r.check(&d.Browser.Timeout, func(s string) bool { d, err := api.ParseDuration(s); return err == nil && d > 0 }, "browser", "timeout")
 	d.Checks.Ignore = r.known(d.Checks.Ignore, "check", check.IDs, "checks", "ignore")
 	d.Checks.Clients = r.known(d.Checks.Clients, "mail client", client.Names, "checks", "clients")
 	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Browser: d.Browser, Checks: d.Checks, Keys: map[string][]string{}}

@@ -26,3 +26,6 @@ func Suspend() {}
 
 // Detach does nothing: only Unix has sessions.
 func Detach(*exec.Cmd) {}
+
+// EndDetached does nothing.
+func EndDetached(*exec.Cmd) {}

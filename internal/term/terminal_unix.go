@@ -59,3 +59,10 @@ func Detach(cmd *exec.Cmd) {
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	}
 }
+
+// EndDetached ends what is left of a detached program after it has ended: its children.
+func EndDetached(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // there may be none
+	}
+}
