@@ -212,7 +212,13 @@ func TestMetrics(t *testing.T) {
 	for range 3 {
 		get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/v1/inboxes")
 	}
-	_, metrics := get(t, http.DefaultClient, "http://"+s.Addr("metrics")+"/metrics")
+	var metrics string
+	for range 1000 { // until what the store and the service do besides is done
+		_, metrics = get(t, http.DefaultClient, "http://"+s.Addr("metrics")+"/metrics")
+		if strings.Contains(metrics, "mayfly_store_queue 0\n") && strings.Contains(metrics, "mayfly_http_long_polls 0\n") {
+			break
+		}
+	}
 	for _, want := range []string{
 		"mayfly_smtp_accepted_total 1\n",
 		`mayfly_smtp_refused_total{reason="unknown_recipient"} 1` + "\n",

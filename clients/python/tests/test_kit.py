@@ -17,7 +17,7 @@ FAILING = """
     def test_fails(mayfly, inbox):
         with smtplib.SMTP(mayfly.smtp_host, mayfly.smtp_port) as smtp:
             for to, code in ((inbox.email, 482913), ("bob@shop.example", 482914)):
-                smtp.sendmail("shop@shop.example", to, f"Subject: Your login \\x1b[31m\\n\\nYour login code is {code}.\\n")
+                smtp.sendmail("shop@shop.example", to, f"From: Shop <shop@shop.example>\\nSubject: Your login \\x1b[31m\\n\\nYour login code is {code}.\\n")
         assert inbox.wait_for_code() == "482913"
         inbox.wait_for_code(timeout=0.1)
 
@@ -33,14 +33,14 @@ def test_a_failure_shows_the_mails(pytester: pytest.Pytester) -> None:
         [
             "E *NoMail: no mail with a code came to *@mayfly.test within 0.1 s; 1 message came:",
             "E *Your login *",
-            "E * from shop@shop.example, *",
+            "E * from Shop <shop@shop.example>, *",
             "E * code 482913 (was returned before)",
             "E * | Your login code is 482913.",
             "E *mail came to other addresses: bob@shop.example",
         ]
     )
     for to, code in (("*@mayfly.test", 482913), ("bob@shop.example", 482914)):  # both may have come in one millisecond
-        result.stdout.fnmatch_lines([f"*- Mail to {to} -*", "From:    shop@shop.example", f"Code:    {code}"])
+        result.stdout.fnmatch_lines([f"*- Mail to {to} -*", "From:    Shop <shop@shop.example>", f"Code:    {code}"])
     assert str(result.stdout).count("- Mail to ") == 2, "a test shows the mails of the one before"
     assert "\x1b[31m" not in str(result.stdout)
 

@@ -1,10 +1,10 @@
 /**
- * How long a wait may take in a test that began at `started` and has `limit` milliseconds: so long that its error is still
- * seen, but half the limit at least, since some runners count from before the hooks.
+ * How long a wait may take in a test that began at `started` and has `limit` milliseconds: until a second before its end, or
+ * half of what is left, so that its error is seen. After hooks that took all of it a runner has begun to count again.
  */
 export function timeoutWithin(limit = 0, started = Date.now()): number {
-  const left = Math.min(started - Date.now(), 0) + limit - 1000;
-  return limit > 0 ? Math.min(10_000, Math.max(left, limit / 2)) : 10_000;
+  const left = limit - Math.max(Date.now() - started, 0);
+  return limit > 0 ? Math.min(10_000, left > 0 ? Math.max(left - 1000, left / 2) : limit / 2) : 10_000;
 }
 
 /** A test, as Jest and Vitest keep it to themselves. */

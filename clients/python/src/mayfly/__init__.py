@@ -260,12 +260,16 @@ class Inbox:
 
     def _brief(self, m: Message) -> str:
         age = datetime.now(timezone.utc) - m.received_at
-        lines = [f"  {_clean(m.subject)}", f"    from {_clean(m.sender)}, {age.total_seconds():.1f} s ago"]
+        lines = [f"  {_clean(m.subject)}", f"    from {_sender(m)}, {age.total_seconds():.1f} s ago"]
         for what, value in (("code", m.code), ("link", m.link)):
             if value is not None:
                 lines.append(f"    {what} {_clean(value)}" + " (was returned before)" * ((what, m.id) in self._returned))
         text = [line.strip() for line in m.rendered.splitlines() if line.strip()]
         return "\n".join(lines + ["    | " + line for line in text[:3] + ["…"] * (len(text) > 3)])
+
+
+def _sender(m: Message) -> str:
+    return _clean(f"{m.sender_name} <{m.sender}>" if m.sender_name else m.sender)
 
 
 def _message(done: subprocess.CompletedProcess[str]) -> Message:

@@ -15,7 +15,7 @@ from typing import Any, Generator, Iterator
 
 import pytest
 
-from . import Inbox, MayflyError, Message, Service, _clean, start
+from . import Inbox, MayflyError, Message, Service, _clean, _sender, start
 
 _service = pytest.StashKey[Service]()
 _began = pytest.StashKey[datetime]()  # when a test did
@@ -64,7 +64,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 def _shown(m: Message) -> str:
-    lines = [f"From:    {_clean(m.sender)}", f"Subject: {_clean(m.subject)}"]
+    lines = [f"From:    {_sender(m)}", f"Subject: {_clean(m.subject)}"]
     if m.code is not None:
         lines.append(f"Code:    {_clean(m.code)}")
     if m.link is not None:
