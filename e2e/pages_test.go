@@ -345,7 +345,7 @@ func TestDocsHostedService(t *testing.T) {
 	t.Parallel()
 	need(t, "the packages dbus and gnome-keyring", "dbus-run-session", "gnome-keyring-daemon")
 	m, _ := machineWithService(t)
-	runtime, err := os.MkdirTemp("", "run") // short: the names of sockets are
+	runtime, err := os.MkdirTemp("/tmp", "run") // short: the names of sockets are
 	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(runtime) })
 	url := m.getenv("MAYFLY_BASE_URL")

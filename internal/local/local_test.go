@@ -30,6 +30,9 @@ const serve, client = "mayfly-serve", "mayfly-client"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) != 3 || os.Args[1] != serve && os.Args[1] != client {
+		if len(os.TempDir()) > 30 {
+			os.Setenv("TMPDIR", "/tmp") // the names of sockets have a bound
+		}
 		os.Exit(m.Run())
 	}
 	var o local.Options

@@ -89,15 +89,16 @@ func (a *adminSocket) makeFolder(store string) (path string, err error) {
 		}
 		return path, err
 	}
-	if dir, err = os.MkdirTemp("", "mayfly-"); err != nil { // mode 0700
-		return "", err
+	base := os.TempDir()
+	if len(filepath.Join(base, "mayfly-0123456789", socketName)) > maxSocketPath {
+		base = "/tmp"
+	}
+	if dir, err = os.MkdirTemp(base, "mayfly-"); err != nil { // mode 0700
+		return "", fmt.Errorf("%w: set TMPDIR to a folder of yours with a short name", err)
 	}
 	path = filepath.Join(dir, socketName)
 	note := filepath.Join(store, socketPathName)
 	a.remove = []string{note, path, dir}
-	if len(path) > maxSocketPath {
-		return "", fmt.Errorf("it needs a path of at most %d bytes: set TMPDIR to a folder with a shorter name", maxSocketPath)
-	}
 	return path, os.WriteFile(note, []byte(path), 0o600)
 }
 
