@@ -13,7 +13,7 @@ import (
 	"mayfly/service"
 )
 
-// connect connects to the database, which may be on a Citus cluster, and makes its tables. Only the
+// connect connects to the database, which may be on a Citus cluster, makes its tables and reads its clock. Only the
 // coordinator of a cluster changes tables, and what processes tell each other goes through it.
 func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	var err error
@@ -25,18 +25,12 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 		return err
 	}
 	s.pool, s.rowsPerStatement = s.coordinator, math.MaxInt
-	if nodes == nil {
-		return s.begin(ctx)
+	if nodes != nil {
+		err = s.connectCluster(ctx, config, nodes)
 	}
-	if err := s.connectCluster(ctx, config, nodes); err != nil {
-		return err
+	if err == nil {
+		err = s.makeSchema(ctx)
 	}
-	return s.begin(ctx)
-}
-
-// begin makes the tables, and reads the clock.
-func (s *Store) begin(ctx context.Context) error {
-	err := s.makeSchema(ctx)
 	if err == nil {
 		err = s.readClock(ctx, s.pool)
 	}

@@ -256,7 +256,7 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 	for _, r := range list {
 		byKey[r.keyID] = append(byKey[r.keyID], r)
 	}
-	return s.batchOn(ctx, pool, func(b *pgx.Batch) {
+	return s.changeOn(ctx, pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL synchronous_commit = off")
 		begin(b)
 		for keys := range slices.Chunk(slices.Sorted(maps.Keys(byKey)), s.rowsPerStatement) {
@@ -282,5 +282,5 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 				return err
 			})
 		}
-	})
+	}, nil)
 }

@@ -66,11 +66,11 @@ func (s *Store) testWriting(ctx context.Context, v *server, who, name string) er
 	if err := v.room(); err != nil {
 		return err
 	}
-	err := s.batchOn(ctx, v.pool, func(b *pgx.Batch) {
+	err := s.changeOn(ctx, v.pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL work_mem = '64kB'")
 		b.Queue("SELECT count(*) FROM (SELECT repeat(n::text, 1000) FROM generate_series(100, 300) n ORDER BY 1) more_than_memory")
 		b.Queue("INSERT INTO owners (key_id, inboxes, day, emails, emails_before) VALUES ($1, 0, 0, 0, 0) ON CONFLICT (key_id, generation) DO UPDATE SET inboxes = 0", name)
-	})
+	}, nil)
 	return notWritable(who, err)
 }
 

@@ -224,26 +224,22 @@ func (s *Store) change(ctx context.Context, name string, queue, then func(*pgx.B
 	return s.changeOn(ctx, v.pool, queue, then)
 }
 
-func (s *Store) batchOn(ctx context.Context, pool *pgxpool.Pool, queue func(*pgx.Batch)) error {
-	return s.changeOn(ctx, pool, queue, nil)
-}
-
+// changeOn is change on a server, for whoever sees to the turns of its keys.
 func (s *Store) changeOn(ctx context.Context, pool *pgxpool.Pool, queue, then func(*pgx.Batch)) error {
 	return s.retry(ctx, pool, func() error {
 		return pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { // which is closed if it is still in a transaction then
-			var first, second pgx.Batch
-			first.Queue("BEGIN") // else Citus would make each a transaction
-			queue(&first)
-			if then == nil {
-				first.Queue("COMMIT")
-				return conn.SendBatch(ctx, &first).Close()
+			var b pgx.Batch
+			b.Queue("BEGIN") // else Citus would make each a transaction
+			queue(&b)
+			if then != nil {
+				if err := conn.SendBatch(ctx, &b).Close(); err != nil {
+					return err
+				}
+				b = pgx.Batch{}
+				then(&b)
 			}
-			if err := conn.SendBatch(ctx, &first).Close(); err != nil {
-				return err
-			}
-			then(&second)
-			second.Queue("COMMIT")
-			return conn.SendBatch(ctx, &second).Close()
+			b.Queue("COMMIT")
+			return conn.SendBatch(ctx, &b).Close()
 		})
 	})
 }
