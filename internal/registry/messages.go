@@ -78,25 +78,13 @@ func (r *Registry) readDelivered(inboxID string) (delivered, error) {
 	return d, nil
 }
 
-// openLock makes the file whose lock keeps other processes from handing over a message of an inbox.
-// The file stays, since one that is removed while another process waits for it would be locked by two.
-func (r *Registry) openLock(inboxID string) (*flock.Flock, error) {
+// lock keeps other processes from handing over a message of an inbox. Its file stays, since one that is removed while
+// another process waits for it would be locked by two.
+func (r *Registry) lock(ctx context.Context, inboxID string) (unlock func(), err error) {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return nil, err
 	}
-	path := r.path(inboxID, lockSuffix)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return flock.New(path), f.Close()
-}
-
-func (r *Registry) lock(ctx context.Context, inboxID string) (unlock func(), err error) {
-	lock, err := r.openLock(inboxID)
-	if err != nil {
-		return nil, err
-	}
+	lock := flock.New(r.path(inboxID, lockSuffix))
 	bounded, cancel := context.WithTimeoutCause(ctx, lockTimeout, ErrBusy)
 	defer cancel()
 	if _, err := lock.TryLockContext(bounded, lockRetry); err != nil {
