@@ -143,24 +143,6 @@ func TestWaitForSeveral(t *testing.T) {
 	})
 }
 
-func TestWaitOnAServiceWithAnotherClock(t *testing.T) {
-	for _, ahead := range []time.Duration{20 * time.Minute, -20 * time.Minute} {
-		offline(t, apitest.Options{Extensions: true, Ahead: ahead}, func(t *testing.T, s *harness) {
-			inbox := s.inbox("ada")
-			s.codes(inbox.Email, "111111")
-			time.Sleep(time.Minute)
-			s.codes(inbox.Email, "222222", "333333")
-			for _, c := range []struct{ args, want string }{
-				{"wait --since 30s --code", "222222\n"}, {"wait --code", "333333\n"}, {"wait --code --timeout 1s", ""}, {"wait ada --link", "https://acme.example/confirm?t=333333\n"},
-			} {
-				if r := s.run(strings.Fields(c.args)...); r.stdout != c.want {
-					t.Errorf("%v ahead, %s: %+v", ahead, c.args, r)
-				}
-			}
-		})
-	}
-}
-
 func TestWaitForAnAddressWithoutAnInbox(t *testing.T) {
 	offline(t, apitest.Options{Extensions: true, CatchAll: true}, func(t *testing.T, s *harness) {
 		s.inbox("other")

@@ -44,19 +44,6 @@ func (m *machine) useFreePorts() (smtp, http string) {
 	return smtp, http
 }
 
-func TestAServiceThatDoesNotAnswer(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	app := m.openApplication()
-	app.waitFor("● live")
-	service := m.localService()
-	must(t, syscall.Kill(service.PID, syscall.SIGSTOP))
-	defer func() { _ = syscall.Kill(service.PID, syscall.SIGCONT) }() // or nothing ends it
-	app.waitFor("✕ offline")
-	must(t, syscall.Kill(service.PID, syscall.SIGCONT))
-	app.waitFor("● live")
-}
-
 func TestQuittingTheFirstOfTwoApplications(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

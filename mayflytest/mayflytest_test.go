@@ -249,22 +249,3 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Error("mails of a test that passed were kept")
 	}
 }
-
-// BenchmarkStart starts a service, gets a code and ends it.
-func BenchmarkStart(b *testing.B) {
-	b.Run("start", func(b *testing.B) {
-		for b.Loop() {
-			(&failing{TB: b}).run(func(t testing.TB) { mayflytest.Start(t) })
-		}
-	})
-	b.Run("code", func(b *testing.B) {
-		for b.Loop() {
-			(&failing{TB: b}).run(func(t testing.TB) {
-				m := mayflytest.Start(t)
-				in := m.Inbox(t)
-				send(t, m.SMTPAddr, in.Email, "Your login", "Your login code is 482913.\n")
-				in.Code(t)
-			})
-		}
-	})
-}

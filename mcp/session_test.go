@@ -285,15 +285,3 @@ func TestAnAgentThatLeavesTakesNoMail(t *testing.T) {
 		time.Sleep(31 * time.Minute)
 	})
 }
-
-// An agent that never ends its sessions must not fill the memory of the service: a session takes little.
-func BenchmarkHTTPSession(b *testing.B) {
-	h, service := newOverHTTP(apitest.Options{})
-	defer service.Close()
-	b.ReportAllocs()
-	for n := 0; b.Loop(); n++ {
-		if h.begin(fmt.Sprint(n)) == "" {
-			b.Fatal("no session")
-		}
-	}
-}

@@ -41,9 +41,3 @@ func FuzzNormalise(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkNormalise(b *testing.B) {
-	for b.Loop() {
-		Normalise("quiet-otter-x7bc@mayfly.test")
-	}
-}

@@ -139,10 +139,3 @@ func TestScan(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkLoad(b *testing.B) {
-	text := lexicon.Fold("482913")
-	for b.Loop() {
-		lexicon.Detect(text, "")
-	}
-}
