@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -123,7 +124,7 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the API keys",
-		Long:    "List the API keys, oldest first: ID, plan, time of creation, state and name, separated by tabs in a pipe.",
+		Long:    "List the API keys, oldest first: ID, plan, time of creation, state, name and about when it was last used, separated by tabs in a pipe.",
 		Example: "mayfly admin key list",
 		Args:    noArgs,
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, _ []string) error {
@@ -136,7 +137,11 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 				if k.RevokedAt != nil {
 					state = "revoked"
 				}
-				return []string{k.ID, k.Plan, k.CreatedAt.UTC().Format("2006-01-02T15:04:05Z"), state, render.Clean(k.Name)}
+				used := "never used"
+				if k.UsedAt != nil {
+					used = k.UsedAt.UTC().Format("2006-01-02T15:04:05Z")
+				}
+				return []string{k.ID, k.Plan, k.CreatedAt.UTC().Format("2006-01-02T15:04:05Z"), state, render.Clean(k.Name), used}
 			})
 		}),
 	}
@@ -198,18 +203,20 @@ func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 }
 
 func (a *app) adminKeyRotate(store *string) *cobra.Command {
-	return &cobra.Command{
-		Use:     "rotate KEY",
-		Short:   "Give an API key a new secret and print it",
-		Long:    "Give an API key a new secret and print it, only once. The old secret stops working at once. The key keeps its inboxes.",
-		Example: "KEY=$(mayfly admin key rotate key_01)",
+	var keepOld duration
+	cmd := &cobra.Command{
+		Use:   "rotate KEY",
+		Short: "Give an API key a new secret and print it",
+		Long: "Give an API key a new secret and print it, only once. The old secret stops working at once, or after the time that --keep-old gives; " +
+			"one that was kept before stops working in any case. The key keeps its inboxes.",
+		Example: "KEY=$(mayfly admin key rotate key_01)\nmayfly admin key rotate ci --keep-old 24h",
 		Args:    exactly(1, "the ID or the name of a key"),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			old, err := keyNamed(ctx, admin, args[0])
 			if err != nil {
 				return err
 			}
-			key, err := admin.RotateKey(ctx, old.ID)
+			key, err := admin.RotateKey(ctx, old.ID, time.Duration(keepOld))
 			if err != nil {
 				return err
 			}
@@ -217,6 +224,8 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 			return err
 		}),
 	}
+	cmd.Flags().Var(&keepOld, "keep-old", "how long the old secret goes on working, such as 30m, 24h or 2d")
+	return cmd
 }
 
 func (a *app) adminKeyPlan(store *string) *cobra.Command {

@@ -20,6 +20,7 @@ type Key struct {
 	Plan      Plan
 	CreatedAt time.Time
 	RevokedAt time.Time // zero while the key is valid
+	UsedAt    time.Time // about when it was last used, zero if never; only [Service.Keys] has it
 }
 
 const secretPrefix = "mf_"
@@ -45,7 +46,22 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Key, error) 
 	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
 		return Key{}, errKey()
 	}
+	if err == nil && s.shared == nil { // processes that share a store see it in the requests they count
+		s.used.Store(k.ID, s.now())
+	}
 	return k, err
+}
+
+// saveUsed saves when keys were used since the last time.
+func (s *Service) saveUsed(ctx context.Context) {
+	s.used.Range(func(id, at any) bool {
+		if _, err := s.store.UpdateKey(ctx, id.(string), func(k *StoredKey) { k.UsedAt = at.(time.Time) }); err != nil {
+			s.log.Warn("the last use of a key could not be saved", "error", err)
+			return false
+		}
+		s.used.CompareAndDelete(id, at)
+		return true
+	})
 }
 
 // KeyOf returns the key with the secret, which may be revoked, or NotFound.
@@ -56,9 +72,10 @@ func (s *Service) KeyOf(ctx context.Context, secret string) (Key, error) {
 	}
 	hash := sha256.Sum256([]byte(secret))
 	k, err := s.store.KeyByHash(ctx, hash)
-	if ErrorCode(err) == NotFound || err == nil && subtle.ConstantTimeCompare(k.Hash[:], hash[:]) != 1 {
+	if ErrorCode(err) == NotFound || err == nil && subtle.ConstantTimeCompare(k.Hash[:], hash[:]) != 1 && !s.now().Before(k.OldUntil) {
 		return Key{}, notFound
 	}
+	k.UsedAt = time.Time{}
 	return k.Key, err
 }
 
@@ -111,10 +128,12 @@ func (s *Service) EnsureKey(ctx context.Context, secret, name string, plan Plan)
 	if ErrorCode(err) != Taken {
 		return k, err
 	}
-	if k, err = s.KeyOf(ctx, secret); err != nil {
-		return Key{}, err
-	}
+	k, err = s.KeyOf(ctx, secret)
 	switch {
+	case ErrorCode(err) == NotFound:
+		return Key{}, Errorf(Taken, "a key had this secret before: choose another secret")
+	case err != nil:
+		return Key{}, err
 	case !k.RevokedAt.IsZero():
 		return Key{}, Errorf(Taken, "the key with this secret, %s, was revoked: choose another secret", k.ID)
 	case k.Plan != plan:
@@ -152,6 +171,9 @@ func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	keys := make([]Key, len(stored))
 	for i, k := range stored {
 		keys[i] = k.Key
+		if at, ok := s.used.Load(k.ID); ok {
+			keys[i].UsedAt = at.(time.Time)
+		}
 	}
 	return keys, nil
 }
@@ -174,13 +196,18 @@ func (s *Service) RevokeKey(ctx context.Context, id string) (Key, error) {
 }
 
 // RotateKey replaces a key's secret and returns the new one, of which only a hash is stored. The
-// old one is refused from then on. The key keeps its inboxes.
-func (s *Service) RotateKey(ctx context.Context, id string) (secret string, k Key, err error) {
+// old one works for as long as keepOld says, and one before that no more. The key keeps its inboxes.
+func (s *Service) RotateKey(ctx context.Context, id string, keepOld time.Duration) (secret string, k Key, err error) {
 	secret = newSecret()
-	hash := sha256.Sum256([]byte(secret))
+	hash, now := sha256.Sum256([]byte(secret)), s.now()
 	stored, err := s.store.UpdateKey(ctx, id, func(k *StoredKey) {
-		if k.RevokedAt.IsZero() {
-			k.Hash = hash
+		if !k.RevokedAt.IsZero() {
+			return
+		}
+		old := k.Hash
+		k.Hash, k.OldHash, k.OldUntil = hash, [32]byte{}, time.Time{}
+		if keepOld > 0 {
+			k.OldHash, k.OldUntil = old, now.Add(keepOld)
 		}
 	})
 	if err == nil && !stored.RevokedAt.IsZero() {

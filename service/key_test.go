@@ -36,7 +36,7 @@ func TestKeys(t *testing.T) {
 	}
 
 	in := create(t, s, k, "ada")
-	next, _, err := s.RotateKey(ctx, k.ID)
+	next, _, err := s.RotateKey(ctx, k.ID, 0)
 	must(t, err)
 	wantCode(t, failure(s.Authenticate(ctx, secret)), service.Unauthorized)
 	k, err = s.Authenticate(ctx, next)
@@ -56,7 +56,7 @@ func TestKeys(t *testing.T) {
 	_, err = s.RevokeKey(ctx, k.ID)
 	must(t, err)
 	wantCode(t, failure(s.Authenticate(ctx, next)), service.Unauthorized)
-	_, _, err = s.RotateKey(ctx, k.ID)
+	_, _, err = s.RotateKey(ctx, k.ID, 0)
 	wantCode(t, err, service.Invalid)
 	wantCode(t, failure(s.Recipient(ctx, in.Address)), service.NotFound)
 	wantCode(t, failure(s.RevokeKey(ctx, "key_none")), service.NotFound)
@@ -70,6 +70,41 @@ func TestKeys(t *testing.T) {
 	wantCode(t, err, service.Invalid)
 	_, _, err = s.CreateKey(ctx, "", "gold")
 	wantCode(t, err, service.Invalid)
+}
+
+// A key that is rotated has two secrets for a while, and the list has its last use.
+func TestRotatedKeyKeepsItsOldSecret(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := start(t, service.Dev, service.Options{})
+		ctx := t.Context()
+		time.Sleep(time.Second) // the list is in the order of their times
+		first, k, err := s.CreateKey(ctx, "ci", service.Dev)
+		must(t, err)
+		second, _, err := s.RotateKey(ctx, k.ID, 24*time.Hour)
+		must(t, err)
+		time.Sleep(24*time.Hour - time.Second)
+		for _, secret := range []string{first, second} {
+			must(t, failure(s.Authenticate(ctx, secret)))
+		}
+		all, err := s.Keys(ctx)
+		must(t, err)
+		if used := all[1].UsedAt; !used.Equal(time.Now()) || !all[0].UsedAt.IsZero() {
+			t.Errorf("last uses in %+v", all)
+		}
+		time.Sleep(time.Second)
+		wantCode(t, failure(s.Authenticate(ctx, first)), service.Unauthorized)
+		must(t, failure(s.Authenticate(ctx, second)))
+		wantCode(t, failure(s.EnsureKey(ctx, first, "", service.Dev)), service.Taken)
+
+		third, _, err := s.RotateKey(ctx, k.ID, time.Hour)
+		must(t, err)
+		must(t, failure(s.Authenticate(ctx, second)))
+		must(t, failure(s.RevokeKey(ctx, k.ID)))
+		for _, secret := range []string{second, third} {
+			wantCode(t, failure(s.Authenticate(ctx, secret)), service.Unauthorized)
+		}
+	})
 }
 
 // A composed environment sets the secret of its key, and does so at each start.

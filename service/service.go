@@ -69,6 +69,7 @@ type Service struct {
 	hub     *hub
 	shared  Shared         // the store if processes can share it, else nil
 	ready   chan readiness // has one element while nobody asks the store
+	used    sync.Map       // when keys were used that is not saved yet, by ID
 }
 
 // New returns a service on a store, which the caller closes after the last call.
@@ -135,7 +136,8 @@ const (
 )
 
 // Run removes expired inboxes and listens to other processes until ctx ends, and then returns nil.
-// It only reclaims storage: an inbox is gone when it expires, whether or not Run is called.
+// It only reclaims storage: an inbox is gone when it expires, whether or not Run is called. The last use
+// of keys is saved once a minute and at the end.
 func (s *Service) Run(ctx context.Context) error {
 	var others sync.WaitGroup
 	defer others.Wait()
@@ -143,10 +145,16 @@ func (s *Service) Run(ctx context.Context) error {
 	if s.shared != nil {
 		others.Go(func() { err = s.shared.Listen(ctx, s.hub.notify) })
 	}
+	var saved time.Time
 	for {
 		pause := s.sweep(ctx)
+		if time.Since(saved) >= time.Minute {
+			s.saveUsed(ctx)
+			saved = time.Now()
+		}
 		select {
 		case <-ctx.Done():
+			s.saveUsed(context.WithoutCancel(ctx))
 			others.Wait()
 			return err
 		case <-time.After(pause):

@@ -21,7 +21,7 @@ type Store interface {
 	UpdateKey(ctx context.Context, id string, change func(*StoredKey)) (StoredKey, error)
 	// Key returns a key by its ID, or NotFound.
 	Key(ctx context.Context, id string) (StoredKey, error)
-	// KeyByHash returns the key whose secret has the SHA-256 hash, or NotFound.
+	// KeyByHash returns the key that has the hash, or NotFound.
 	KeyByHash(ctx context.Context, hash [32]byte) (StoredKey, error)
 	// Keys returns all keys, oldest first.
 	Keys(ctx context.Context) ([]StoredKey, error)
@@ -103,7 +103,14 @@ type Shared interface {
 // StoredKey is a key with the hash of its secret.
 type StoredKey struct {
 	Key
-	Hash [32]byte // SHA-256 of the secret
+	Hash     [32]byte  // SHA-256 of the secret
+	OldHash  [32]byte  // that of the secret before, zero if it was refused at once
+	OldUntil time.Time // when that one stops working
+}
+
+// Has reports whether a hash is that of the secret or of the one before.
+func (k StoredKey) Has(hash [32]byte) bool {
+	return hash == k.Hash || hash == k.OldHash && hash != [32]byte{}
 }
 
 // PageOfInboxes asks for Limit inboxes of a key, fewer only if there are no more, that come after the one with

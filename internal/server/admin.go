@@ -22,6 +22,7 @@ type Key struct {
 	Plan      string     `json:"plan"`
 	CreatedAt time.Time  `json:"created_at"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	UsedAt    *time.Time `json:"used_at,omitempty"` // about when it was last used; only Keys has it
 }
 
 // NewKey is a key with its secret, which cannot be shown again.
@@ -63,10 +64,10 @@ func (a *Admin) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return call[Key](ctx, a, "revoke-key", adminRequest{ID: id})
 }
 
-// RotateKey replaces a key's secret with immediate effect. The new one is returned only here. The key
-// keeps its inboxes.
-func (a *Admin) RotateKey(ctx context.Context, id string) (NewKey, error) {
-	return call[NewKey](ctx, a, "rotate-key", adminRequest{ID: id})
+// RotateKey replaces a key's secret. The new one is returned only here; the old one works for as long as
+// keepOld says. The key keeps its inboxes.
+func (a *Admin) RotateKey(ctx context.Context, id string, keepOld time.Duration) (NewKey, error) {
+	return call[NewKey](ctx, a, "rotate-key", adminRequest{ID: id, KeepOld: keepOld})
 }
 
 // SetPlan changes the plan of a key, with effect from its next request.
@@ -118,6 +119,8 @@ type adminRequest struct {
 	Plan   string `json:"plan,omitempty"`
 	Secret string `json:"secret,omitempty"` // "" for a new one
 	Dir    string `json:"dir,omitempty"`
+
+	KeepOld time.Duration `json:"keep_old,omitempty"` // nanoseconds
 }
 
 // call carries out an operation, of which T is the result.
@@ -158,7 +161,7 @@ func (a *Admin) carryOut(ctx context.Context, operation string, in adminRequest)
 		}
 		return NewKey{keyJSON(key), secret}, err
 	case "rotate-key":
-		secret, key, err = a.service.RotateKey(ctx, in.ID)
+		secret, key, err = a.service.RotateKey(ctx, in.ID, in.KeepOld)
 		return NewKey{keyJSON(key), secret}, err
 	case "postmaster":
 		list, err := a.service.PostmasterMail(ctx)
@@ -218,6 +221,9 @@ func keyJSON(k service.Key) Key {
 	j := Key{ID: k.ID, Name: k.Name, Plan: string(k.Plan), CreatedAt: k.CreatedAt}
 	if !k.RevokedAt.IsZero() {
 		j.RevokedAt = &k.RevokedAt
+	}
+	if !k.UsedAt.IsZero() {
+		j.UsedAt = &k.UsedAt
 	}
 	return j
 }

@@ -59,7 +59,7 @@ func TestAdministration(t *testing.T) {
 			if k, err := a.SetPlan(ctx, made.ID, "startup"); err != nil || k.Plan != "startup" {
 				t.Errorf("plan %+v, %v", k, err)
 			}
-			rotated, err := a.RotateKey(ctx, made.ID)
+			rotated, err := a.RotateKey(ctx, made.ID, 0)
 			if err != nil || rotated.ID != made.ID || rotated.Secret == made.Secret || rotated.Secret == "" {
 				t.Errorf("rotated %+v, %v", rotated, err)
 			}
@@ -84,7 +84,7 @@ func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
 	for name, err := range map[string]error{
 		"plan":     failure(a.CreateKey(ctx, "", "gold", "")),
 		"new plan": failure(a.SetPlan(ctx, revoked, "gold")),
-		"revoked":  failure(a.RotateKey(ctx, revoked)),
+		"revoked":  failure(a.RotateKey(ctx, revoked, 0)),
 	} {
 		if service.ErrorCode(err) != service.Invalid || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)

@@ -115,7 +115,7 @@ func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string,
 		}
 		for _, k := range keys {
 			if k.Name == OwnKeyName && k.RevokedAt.IsZero() {
-				return svc.RotateKey(ctx, k.ID)
+				return svc.RotateKey(ctx, k.ID, 0)
 			}
 		}
 		return svc.CreateKey(ctx, OwnKeyName, service.Enterprise)

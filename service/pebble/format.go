@@ -159,6 +159,12 @@ type writer []byte
 
 func (w *writer) number(n int64)   { *w = binary.AppendVarint(*w, n) }
 func (w *writer) time(t time.Time) { w.number(t.UnixMilli()) }
+func (w *writer) timeIfAny(t time.Time) {
+	if t.IsZero() {
+		t = time.UnixMilli(0)
+	}
+	w.time(t)
+}
 func (w *writer) string(s string) {
 	*w = append(binary.AppendUvarint(*w, uint64(len(s))), s...)
 }
@@ -180,6 +186,12 @@ func (r *reader) number() int64 {
 }
 
 func (r *reader) time() time.Time { return time.UnixMilli(r.number()).UTC() }
+func (r *reader) timeIfAny() (t time.Time) {
+	if ms := r.number(); ms != 0 {
+		t = time.UnixMilli(ms).UTC()
+	}
+	return t
+}
 
 func (r *reader) string() string {
 	n, size := binary.Uvarint(r.b)
@@ -291,11 +303,10 @@ func encodeKey(k service.StoredKey) []byte {
 	w.string(k.Name)
 	w.string(string(k.Plan))
 	w.time(k.CreatedAt)
-	if k.RevokedAt.IsZero() {
-		w.number(0)
-	} else {
-		w.time(k.RevokedAt)
-	}
+	w.timeIfAny(k.RevokedAt)
+	w.string(string(k.OldHash[:]))
+	w.timeIfAny(k.OldUntil)
+	w.timeIfAny(k.UsedAt)
 	return w
 }
 
@@ -304,8 +315,10 @@ func decodeKey(id string, value []byte) (service.StoredKey, error) {
 	k := service.StoredKey{Key: service.Key{ID: id}}
 	hash := r.string()
 	k.Name, k.Plan, k.CreatedAt = r.string(), service.Plan(r.string()), r.time()
-	if ms := r.number(); ms != 0 {
-		k.RevokedAt = time.UnixMilli(ms).UTC()
+	k.RevokedAt = r.timeIfAny()
+	if len(r.b) > 0 { // older versions end here
+		copy(k.OldHash[:], r.string())
+		k.OldUntil, k.UsedAt = r.timeIfAny(), r.timeIfAny()
 	}
 	if len(hash) != len(k.Hash) {
 		return k, errValue

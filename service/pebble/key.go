@@ -24,7 +24,7 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 // checkHash fails with Taken if a key will have the hash after the group.
 func (g *group) checkHash(hash [32]byte) error {
 	for _, k := range g.keys {
-		if k.Hash == hash {
+		if k.Has(hash) {
 			return service.ErrHashTaken
 		}
 	}
@@ -35,7 +35,7 @@ func (g *group) checkHash(hash [32]byte) error {
 	if err != nil {
 		return err
 	}
-	if k, err := g.key(string(id)); err != nil || k.Hash != hash {
+	if k, err := g.key(string(id)); err != nil || !k.Has(hash) {
 		return err
 	}
 	return service.ErrHashTaken
@@ -49,10 +49,12 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 		if k, err = g.key(id); err != nil {
 			return err
 		}
-		old := k.Hash
+		old := k
 		change(&k)
-		if k.Hash != old {
-			g.delete(hashKey(old))
+		for _, hash := range [][32]byte{old.Hash, old.OldHash} {
+			if !k.Has(hash) {
+				g.delete(hashKey(hash))
+			}
 		}
 		g.putKey(k)
 		return nil
@@ -62,6 +64,9 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 
 func (g *group) putKey(k service.StoredKey) {
 	g.set(hashKey(k.Hash), []byte(k.ID))
+	if k.OldHash != [32]byte{} {
+		g.set(hashKey(k.OldHash), []byte(k.ID))
+	}
 	g.set(prefixed(keyPrefix, k.ID), encodeKey(k))
 	g.keys[k.ID] = k
 }
@@ -93,7 +98,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey
 		return service.StoredKey{}, err
 	}
 	k, err := s.Key(ctx, id)
-	if err == nil && k.Hash != hash {
+	if err == nil && !k.Has(hash) {
 		return service.StoredKey{}, service.ErrNotFound
 	}
 	return k, err

@@ -321,7 +321,7 @@ func TestChangesDuringASession(t *testing.T) {
 			return err
 		}},
 		{"rotated", "-ERR [AUTH] Invalid API key, closing", func(w *world) error {
-			_, _, err := w.RotateKey(w.t.Context(), w.key.ID)
+			_, _, err := w.RotateKey(w.t.Context(), w.key.ID, 0)
 			return err
 		}},
 		{"free", `-ERR [AUTH] The plan "free" has no API access, closing`, func(w *world) error {

@@ -15,7 +15,7 @@ import (
 	"mayfly/service"
 )
 
-const keyColumns = "id, hash, name, plan, created_at, revoked_at"
+const keyColumns = "id, hash, name, plan, created_at, revoked_at, old_hash, old_until"
 
 // CreateKey implements service.Store.
 func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
@@ -23,9 +23,14 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 		return service.Errorf(service.Invalid, "not a key's ID")
 	}
 	return s.changeKey(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		done, err := tx.Exec(ctx, "INSERT INTO keys ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING",
-			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, revocation(k))
-		if err == nil && done.RowsAffected() == 0 {
+		rows, _ := tx.Query(ctx, "SELECT count(*) FROM keys WHERE old_hash = $1", k.Hash[:]) // the rows have its error
+		old, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+		if err != nil {
+			return err
+		}
+		done, err := tx.Exec(ctx, "INSERT INTO keys (id, hash, name, plan, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING",
+			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, orNull(k.RevokedAt))
+		if err == nil && (old > 0 || done.RowsAffected() == 0) {
 			err = service.ErrHashTaken
 		}
 		return err
@@ -45,8 +50,12 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 			return err
 		}
 		change(&k)
-		_, err = tx.Exec(ctx, "UPDATE keys SET hash = $2, name = $3, plan = $4, revoked_at = $5 WHERE id = $1",
-			id, k.Hash[:], text(k.Name), string(k.Plan), revocation(k))
+		var oldHash []byte
+		if k.OldHash != [32]byte{} {
+			oldHash = k.OldHash[:]
+		}
+		_, err = tx.Exec(ctx, "UPDATE keys SET hash = $2, name = $3, plan = $4, revoked_at = $5, old_hash = $6, old_until = $7 WHERE id = $1",
+			id, k.Hash[:], text(k.Name), string(k.Plan), orNull(k.RevokedAt), oldHash, orNull(k.OldUntil))
 		return err
 	})
 	return k, err
@@ -82,7 +91,8 @@ func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
 
 // KeyByHash implements service.Store.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey, error) {
-	return s.hashes.get(ctx, hash)
+	k, err := s.hashes.get(ctx, hash)
+	return k.StoredKey, err
 }
 
 // Keys implements service.Store.
@@ -90,6 +100,21 @@ func (s *Store) Keys(ctx context.Context) ([]service.StoredKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	keys, err := query(ctx, s.pool, scanKey, "SELECT "+keyColumns+" FROM keys ORDER BY created_at, id")
+	if err != nil {
+		return nil, s.failure(ctx, s.pool, err)
+	}
+	// A cluster does not join what every server has with what each has a part of.
+	rows, _ := s.pool.Query(ctx, "SELECT key_id, second FROM requests") // the rows have its error
+	var id string
+	var second int64
+	used := make(map[string]time.Time)
+	_, err = pgx.ForEachRow(rows, []any{&id, &second}, func() error {
+		used[id] = time.Unix(second, 0).UTC()
+		return nil
+	})
+	for i := range keys {
+		keys[i].UsedAt = used[keys[i].ID]
+	}
 	return keys, s.failure(ctx, s.pool, err)
 }
 
@@ -97,20 +122,32 @@ func (s *Store) readKeys(ctx context.Context, pool *pgxpool.Pool, ids []string) 
 	return query(ctx, pool, scanKey, "SELECT "+keyColumns+" FROM keys WHERE id = ANY($1)", ids)
 }
 
-func (s *Store) readHashes(ctx context.Context, pool *pgxpool.Pool, hashes [][32]byte) ([]service.StoredKey, error) {
+// hashedKey is a key by one of its hashes.
+type hashedKey struct {
+	hash [32]byte
+	service.StoredKey
+}
+
+func (s *Store) readHashes(ctx context.Context, pool *pgxpool.Pool, hashes [][32]byte) ([]hashedKey, error) {
 	list := make([][]byte, len(hashes))
 	for i := range hashes {
 		list[i] = hashes[i][:]
 	}
-	return query(ctx, pool, scanKey, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1)", list)
+	keys, err := query(ctx, pool, scanKey, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1) OR old_hash = ANY($1)", list)
+	var found []hashedKey
+	for _, k := range keys {
+		found = append(found, hashedKey{k.Hash, k}, hashedKey{k.OldHash, k})
+	}
+	return found, err
 }
 
 func scanKey(row pgx.CollectableRow) (service.StoredKey, error) {
 	var k service.StoredKey
 	var hash []byte
 	var plan string
-	var revoked *time.Time
-	if err := row.Scan(&k.ID, &hash, &k.Name, &plan, &k.CreatedAt, &revoked); err != nil {
+	var revoked, oldUntil *time.Time
+	var oldHash []byte
+	if err := row.Scan(&k.ID, &hash, &k.Name, &plan, &k.CreatedAt, &revoked, &oldHash, &oldUntil); err != nil {
 		return k, err
 	}
 	if len(hash) != len(k.Hash) {
@@ -120,15 +157,18 @@ func scanKey(row pgx.CollectableRow) (service.StoredKey, error) {
 	if revoked != nil {
 		k.RevokedAt = revoked.UTC()
 	}
+	if len(oldHash) == len(k.OldHash) && oldUntil != nil {
+		k.OldHash, k.OldUntil = [32]byte(oldHash), oldUntil.UTC()
+	}
 	return k, nil
 }
 
-// revocation returns when a key was revoked, or nil if it is valid.
-func revocation(k service.StoredKey) *time.Time {
-	if k.RevokedAt.IsZero() {
+// orNull returns a time, or nil for the zero time.
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
 		return nil
 	}
-	return &k.RevokedAt
+	return &t
 }
 
 // owner is what each delivery changes of a key.

@@ -11,7 +11,7 @@ import (
 )
 
 // schemaVersion changes with the files.
-const schemaVersion = 4
+const schemaVersion = 5
 
 var (
 	//go:embed schema.sql

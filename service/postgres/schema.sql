@@ -12,7 +12,9 @@ CREATE TABLE keys (
     name       text NOT NULL,
     plan       text NOT NULL,
     created_at timestamptz NOT NULL,
-    revoked_at timestamptz
+    revoked_at timestamptz,
+    old_hash   bytea UNIQUE, -- that of the secret before, which works
+    old_until  timestamptz   -- until then
 );
 
 -- What is counted of a key. A transaction that changes anything of a key locks its newest row first. See count.go for generations.

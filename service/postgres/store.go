@@ -78,7 +78,7 @@ type Store struct {
 	tests     cache[map[node]string] // see testsOfServers
 
 	keys       *loader[string, service.StoredKey]
-	hashes     *loader[[32]byte, service.StoredKey]
+	hashes     *loader[[32]byte, hashedKey]
 	placements *loader[string, placement]
 
 	ownersOf cache[string] // IDs of keys by address, which never change
@@ -133,7 +133,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.keys = newLoader(s, s.pool, s.readKeys, func(k service.StoredKey) string { return k.ID })
-	s.hashes = newLoader(s, s.pool, s.readHashes, func(k service.StoredKey) [32]byte { return k.Hash })
+	s.hashes = newLoader(s, s.pool, s.readHashes, func(k hashedKey) [32]byte { return k.hash })
 	s.placements = newLoader(s, s.pool, s.readPlacements, func(p placement) string { return p.name })
 	s.anyServer = s.newServer(s.pool)
 	s.opened = map[node]*server{{}: s.anyServer}

@@ -192,6 +192,19 @@ func keys(t *testing.T, s store) {
 		}
 	}
 	wantCode(t, failure(s.KeyByHash(ctx, hash("2"))), service.NotFound)
+
+	// The secret before the last is kept while it is named, and nobody else gets it.
+	must(t, failure(s.UpdateKey(ctx, "key_7", func(k *service.StoredKey) { k.OldHash, k.OldUntil, k.Hash = k.Hash, revoked, hash("newest") })))
+	for _, secret := range []string{"new", "newest"} {
+		k, err := s.KeyByHash(ctx, hash(secret))
+		must(t, err)
+		if k.ID != "key_7" || k.Hash != hash("newest") || !k.OldUntil.Equal(revoked) {
+			t.Errorf("by the secret %q: %+v", secret, k)
+		}
+		wantCode(t, s.CreateKey(ctx, service.StoredKey{Hash: hash(secret), Key: service.Key{ID: "key_late", Plan: service.Dev, CreatedAt: epoch}}), service.Taken)
+	}
+	must(t, failure(s.UpdateKey(ctx, "key_7", func(k *service.StoredKey) { k.OldHash, k.OldUntil = [32]byte{}, time.Time{} })))
+	wantCode(t, failure(s.KeyByHash(ctx, hash("new"))), service.NotFound)
 	wantCode(t, failure(s.Key(ctx, "key_none")), service.NotFound)
 	wantCode(t, failure(s.UpdateKey(ctx, "key_none", func(*service.StoredKey) {})), service.NotFound)
 
