@@ -114,16 +114,6 @@ func TestTheApplicationIsNotSuspendedWhereNothingContinuesIt(t *testing.T) {
 	}
 }
 
-func TestKillingTheApplicationStopsNoMail(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	app := m.openApplication()
-	must(t, app.cmd.Process.Kill())
-	app.exitStatus()
-	send(t, app.smtp, app.address, signup(app.address))
-	m.prints("482913", "wait", app.address, "--code")
-}
-
 func TestAKilledServiceIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

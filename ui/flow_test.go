@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,14 +42,6 @@ func TestDeletingTheMarkedInboxes(t *testing.T) {
 		h.wait(3 * time.Second)
 		h.see("deleted 3 inboxes", "bob")
 		h.dontSee("dan", "cid")
-	})
-}
-
-func TestWhatCannotBeDeletedIsSaid(t *testing.T) {
-	play(t, with(ada), func(h *harness) {
-		h.server.FailIf(apitest.Forbidden, -1, func(r *http.Request) bool { return r.Method == http.MethodDelete })
-		h.press("d", "y")
-		h.see("! delete the inbox", "ada@apitest.example")
 	})
 }
 
