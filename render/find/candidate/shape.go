@@ -36,16 +36,15 @@ const (
 type kind uint8
 
 const (
-	digit      kind = 1 << iota
-	upper           // capitals
-	lower           // small letters
-	letters         // capitals and small letters
-	capital         // capitals and digits
-	small           // small letters and digits
-	mixed           // all three
-	withDigits = digit | capital | small | mixed
-	noLower    = digit | upper | capital
-	noUpper    = digit | lower | small
+	digit   kind = 1 << iota
+	upper        // capitals
+	lower        // small letters
+	letters      // capitals and small letters
+	capital      // capitals and digits
+	small        // small letters and digits
+	mixed        // all three
+	noLower = digit | upper | capital
+	noUpper = digit | lower | small
 )
 
 func (a *atom) kind() kind {
