@@ -325,5 +325,5 @@ func TestAFolderThatTheServiceCannotWrite(t *testing.T) {
 	m := newMachine(t).with("XDG_DATA_HOME=/dev/null/data")
 	m.fails(1, "cannot keep its data in /dev/null/data/mayfly/local", "up")
 	s := startInTerminal(t, m.command())
-	s.waitFor("The service is unavailable", "cannot keep its")
+	s.waitFor("✕ Offline", "cannot keep its")
 }

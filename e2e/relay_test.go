@@ -90,19 +90,19 @@ func TestReleaseInTheApplication(t *testing.T) {
 	app.waitFor("Confirm your e-mail address")
 
 	app.typeKeys("R")
-	app.waitFor("Send this message on", "→ qa@example.com, *@example.org")
+	app.waitFor("Release this message", "→ qa@example.com, *@example.org")
 	app.typeKeys("nobody\r")
-	app.waitFor("Send this message on", `│ ! release the message: "nobody" is not an address`)
+	app.waitFor("Release this message", `│ ! release the message: "nobody" is not an address`)
 	app.typeKeys("\x15user%host@example.org\r")
-	app.waitFor("Send this message on", "│ ! release the message: The relay is not allowed", "user%host@example.org (403)")
+	app.waitFor("Release this message", "│ ! release the message: The relay is not allowed", "user%host@example.org (403)")
 	app.typeKeys("\x15q\x1b[C\r") // the right arrow completes
-	app.waitFor("sent to qa@example.com")
+	app.waitFor("released to qa@example.com")
 	if got := other.relayed(relay, "qa@example.com"); !strings.HasPrefix(got, "Resent-Date: ") || !strings.Contains(got, "482913") {
 		t.Errorf("it got %q", got)
 	}
 
 	app.typeKeys("\rR") // in the message, with the address of last time
-	app.waitFor("Send this message on")
+	app.waitFor("Release this message")
 	app.typeKeys(".evil\r")
 	app.waitFor("│ ! release the message: The relay is not allowed", "qa@example.com.evil (403)")
 }
@@ -115,7 +115,7 @@ func TestReleaseWithoutARelay(t *testing.T) {
 	send(t, app.smtp, app.address, signup(app.address))
 	app.waitFor("Confirm your e-mail address")
 	app.typeKeys("R")
-	app.waitFor("No relay: set one up under [relay] in config.toml")
+	app.waitFor("No relay: configure [relay] in config.toml, then restart with `mayfly down`")
 	if _, stderr, status := m.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "the local service has no relay; set one up under [relay] in config.toml, then `mayfly down`") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
