@@ -55,12 +55,3 @@ func BenchmarkResize(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkMarkdown measures a Markdown body.
-func BenchmarkMarkdown(b *testing.B) {
-	body := strings.Repeat("## Head\n\nSome **text** with [a link](https://a.example/) in it.\n\n- one\n- two\n\n", 60)
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		render.Open(mail.Message{Text: body, TextType: "text/markdown"}).Lines(render.Rich, render.Options{Width: 80})
-	}
-}

@@ -30,15 +30,3 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
-
-// BenchmarkRecord makes the record of a usual mail.
-func BenchmarkRecord(b *testing.B) {
-	d := Delivery{From: "bounces@app.example", To: []Recipient{{Address: "signup-test@mayfly.test", KeyID: "key"}}, Session: Session{
-		Client: "192.0.2.7:40000", Hello: "EHLO app.example", Login: "app", TLS: "TLS 1.3", Messages: map[string]int{"key": 1}, Parameters: "SIZE=2048 BODY=8BITMIME",
-	}}
-	now := time.Now()
-	b.ReportAllocs()
-	for b.Loop() {
-		d.record("key", now)
-	}
-}

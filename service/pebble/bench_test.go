@@ -85,39 +85,6 @@ func appendInParallel(b *testing.B, s *Store, inboxes []service.Inbox, raw []byt
 	})
 }
 
-// BenchmarkAddress measures finding the inbox for an address while mail arrives.
-func BenchmarkAddress(b *testing.B) {
-	s := openBenchmark(b)
-	var inboxes []service.Inbox
-	for i := range 1000 {
-		inboxes = append(inboxes, benchmarkInbox(b, s, i))
-	}
-	raw := mailText(2 << 10)
-	stop := make(chan struct{})
-	var writers sync.WaitGroup
-	for w := range 16 {
-		writers.Go(func() {
-			for i := w; ; i++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				if err := s.Append(b.Context(), delivery(inboxes[i%len(inboxes)], raw)); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	for i := 0; b.Loop(); i++ {
-		_, err := s.InboxByAddress(b.Context(), inboxes[i%len(inboxes)].Address)
-		must(b, err)
-	}
-	close(stop)
-	writers.Wait()
-}
-
 // fill appends count small messages to the inboxes in turn.
 func fill(b *testing.B, s *Store, inboxes []service.Inbox, count int) {
 	b.Helper()
@@ -181,54 +148,5 @@ func BenchmarkGrowth(b *testing.B) {
 				}
 			})
 		})
-	}
-}
-
-// BenchmarkDelete measures the deletion of an inbox of 100,000 messages.
-func BenchmarkDelete(b *testing.B) {
-	s := openBenchmark(b)
-	for i := 0; b.Loop(); i++ {
-		b.StopTimer()
-		in := benchmarkInbox(b, s, i)
-		fill(b, s, []service.Inbox{in}, 100_000)
-		b.StartTimer()
-		must(b, s.DeleteInbox(b.Context(), in.KeyID, in.ID))
-	}
-}
-
-// BenchmarkList measures reading a list of 1,000 messages, and a body of 20 KB.
-func BenchmarkList(b *testing.B) {
-	s := openBenchmark(b)
-	in := benchmarkInbox(b, s, 0)
-	fill(b, s, []service.Inbox{in}, 999)
-	must(b, s.Append(b.Context(), delivery(in, mailText(20<<10))))
-	must(b, s.flush())
-	b.Run("list", func(b *testing.B) {
-		for b.Loop() {
-			if list, err := s.Messages(b.Context(), in, 1001, 0); err != nil || len(list) != 1000 {
-				b.Fatal(len(list), err)
-			}
-		}
-	})
-	b.Run("message", func(b *testing.B) {
-		for b.Loop() {
-			_, err := s.Message(b.Context(), in, 1000)
-			must(b, err)
-		}
-	})
-}
-
-// BenchmarkOpen measures opening and closing a store with 10,000 messages.
-func BenchmarkOpen(b *testing.B) {
-	dir := b.TempDir()
-	o := Options{Log: slog.New(slog.DiscardHandler)}
-	s := mustOpen(b, dir, o)
-	fill(b, s, []service.Inbox{benchmarkInbox(b, s, 0)}, 10_000)
-	must(b, s.Close())
-	for b.Loop() {
-		s := mustOpen(b, dir, o)
-		b.StopTimer()
-		must(b, s.Close())
-		b.StartTimer()
 	}
 }

@@ -212,14 +212,3 @@ func check(t *testing.T, l *Line, th *theme.Theme, w int) {
 		t.Fatalf("no cursor in %q", s)
 	}
 }
-
-func BenchmarkType(b *testing.B) {
-	l, th := NewLine(Field{Suggestions: []string{"mayfly.test"}}), &theme.Theme{}
-	for n := 0; b.Loop(); n++ {
-		l.Update(tea.KeyPressMsg{Code: 'x', Text: "x"})
-		l.View(th, 54)
-		if n%100 == 99 {
-			l.SetValue("")
-		}
-	}
-}

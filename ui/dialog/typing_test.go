@@ -343,29 +343,3 @@ func TestAMenuByGroup(t *testing.T) {
 		s.see("ctrl+0")
 	}
 }
-
-func BenchmarkTypeInForm(b *testing.B) {
-	s := open(b, inboxForm(), 200, 60)
-	benchmarkTyping(b, s)
-}
-
-func BenchmarkTypeInMenu(b *testing.B) {
-	s := open(b, NewMenu(menuOf(60)), 200, 60)
-	benchmarkTyping(b, s)
-}
-
-// benchmarkTyping measures one character: applied, laid out and drawn.
-func benchmarkTyping(b *testing.B, s *screen) {
-	th, rows, empty := uitest.Theme(s.t), make([]string, s.h), strings.Repeat("x", s.w)
-	for n := 0; b.Loop(); n++ {
-		if n%20 == 19 {
-			s.press("ctrl+u")
-		}
-		s.d.Update(tea.KeyPressMsg{Code: 'a', Text: "a"})
-		s.d.Fit(s.w, s.h)
-		for y := range rows {
-			rows[y] = empty
-		}
-		s.d.Draw(th, rows, s.w)
-	}
-}

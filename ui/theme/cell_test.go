@@ -155,18 +155,6 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-func BenchmarkFold(b *testing.B) {
-	for name, s := range map[string]string{"ascii": "Confirm your e-mail address. ", "accents": "Crème brûlée für Zoë. ", "chinese": "请确认您的电子邮件地址。"} {
-		text := strings.Repeat(s, 1<<20/len(s))
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				Fold(text)
-			}
-		})
-	}
-}
-
 func TestWords(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range []struct {
