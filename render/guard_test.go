@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mayfly/internal/mail"
+	"mayfly/render/check"
 	"mayfly/render/doc"
 )
 
@@ -40,6 +41,9 @@ func TestAMailThatPanics(t *testing.T) {
 	}
 	if f := laid.Checks(); len(f) != 1 || f[0].ID != "unchecked" {
 		t.Errorf("while it is checked: %+v", f)
+	}
+	if f := laid.Under(check.Rules{Ignore: []string{"unchecked"}}).checked(func() []check.Finding { panic("checking") }); len(f) != 0 {
+		t.Errorf("while it is checked, which is ignored: %+v", f)
 	}
 	if !strings.Contains(log.String(), "guard_test.go") {
 		t.Errorf("the log has no stack: %q", log.String())

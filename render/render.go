@@ -104,9 +104,9 @@ func open(m mail.Message, before *Mail) *Mail {
 		o = &Mail{msg: m, reader: before.reader, body: o.asText()}
 		o.rich = o.body
 	}
-	o.checks = sync.OnceValue(func() []check.Finding { return checked(o.check) })
+	o.checks = sync.OnceValue(func() []check.Finding { return o.checked(o.check) })
 	o.findings = sync.OnceValue(func() []check.Finding {
-		return append(slices.Clip(o.checks()), checked(func() []check.Finding { return check.Clients(m.HTML, o.rules) })...)
+		return append(slices.Clip(o.checks()), o.checked(func() []check.Finding { return check.Clients(m.HTML, o.rules) })...)
 	})
 	o.imageCount = sync.OnceValues(func() (present, missing int) {
 		guard.Run("count the images of a mail", func() { present, missing = o.countImages() })
@@ -116,9 +116,10 @@ func open(m mail.Message, before *Mail) *Mail {
 }
 
 // checked returns what f finds, or that it did not come to an end.
-func checked(f func() []check.Finding) (found []check.Finding) {
-	if !guard.Run("check a mail", func() { found = f() }) {
-		found = []check.Finding{{ID: "unchecked", Level: check.Error, Alike: 1, Message: "Not all of the message could be checked: this is a fault of Mayfly"}}
+func (m *Mail) checked(f func() []check.Finding) (found []check.Finding) {
+	const id = "unchecked"
+	if !guard.Run("check a mail", func() { found = f() }) && !slices.Contains(m.rules.Ignore, id) {
+		found = []check.Finding{{ID: id, Level: check.Error, Alike: 1, Message: "Not all of the message could be checked: this is a fault of Mayfly"}}
 	}
 	return found
 }
