@@ -66,10 +66,15 @@ func (s *sections) card(b *box) bool { return b.apart() && (b.leaves > 1 || s.ca
 // apart reports a box that has an edge of its own.
 func (b *box) apart() bool { return !b.joined && (b.framed || b.padded && b.fill.Set) }
 
-// boxLook is how a box looks.
-type boxLook struct{ fill, hue doc.Color }
+// boxLook is how a box looks, and on what.
+type boxLook struct{ fill, hue, on doc.Color }
 
-func (b *box) look() boxLook { return boxLook{b.fill, b.hue} }
+func (b *box) look() boxLook {
+	if b.around == nil {
+		return boxLook{b.fill, b.hue, doc.Color{}}
+	}
+	return boxLook{b.fill, b.hue, b.around.fill}
+}
 
 // plain reports a box without a border.
 func (b *box) plain() bool { return !b.framed && !b.bar }
