@@ -97,14 +97,22 @@ func (b *builder) isLogo(h ranked) bool {
 	return l.Spans[0].Image > 0 || l.Spans[0].Link > 0 || in != nil && in.leaves == 1 && in.fill.Set
 }
 
-// find collects the headings in reading order. A title is in no column and no list.
+// find collects the headings in reading order. A title is in no list, and in no column unless only a short line, such
+// as a date, is beside it.
 func (r *ranks) find(blocks []*doc.Block, titled bool) {
 	for _, l := range blocks {
 		if len(l.Spans) > 0 {
 			r.leaf(l, titled)
 		}
-		r.find(l.Children, titled && l.Kind != doc.Table && l.Kind != doc.List && l.Kind != doc.Quote)
+		r.find(l.Children, titled && l.Kind != doc.List && l.Kind != doc.Quote && (l.Kind != doc.Row || r.titleRow(l)))
 	}
+}
+
+// titleRow reports a row of a heading and a short line of ordinary text.
+func (r *ranks) titleRow(row *doc.Block) bool {
+	c := row.Children
+	return len(c) == 2 && brief(c[0]) && brief(c[1]) && utf8.RuneCountInString(c[1].Text()) <= labelLength &&
+		leafSize(c[1].Children[0]) < r.body*headingSize
 }
 
 func (r *ranks) leaf(l *doc.Block, titled bool) {
@@ -153,7 +161,7 @@ func joinNumbers(blocks []*doc.Block) {
 		joinNumbers(l.Children)
 		switch {
 		case !counter(l):
-		case label(i + 1):
+		case label(i+1) && blocks[i+1].Kind == doc.Paragraph: // a heading begins something else
 			l.Gap = l.Gap || i > 1 && counter(blocks[i-2]) // whose label is between them
 			blocks[i+1].Gap = false
 		case label(i - 1):

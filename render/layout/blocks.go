@@ -27,7 +27,7 @@ func (l *layouter) leaf(b *doc.Block, width int) {
 	switch {
 	case b.Figure:
 		stroke = "▔"
-	case l.titled && isTitle(b) && !l.beside:
+	case l.titled && isTitle(b):
 		stroke = "━"
 	}
 	if stroke != "" && widest > 0 {

@@ -276,7 +276,7 @@ func (l *layouter) apart(before, b *doc.Block) bool {
 	if before == nil {
 		return b.Gap && b.Kind != doc.Rule
 	}
-	ruled := b.Kind == doc.Rule || before.Kind == doc.Rule || isTitle(before) && !isTitle(b) && !l.beside
+	ruled := b.Kind == doc.Rule || before.Kind == doc.Rule || isTitle(before) && !isTitle(b)
 	return b.Gap && !ruled || before.Hue.Set && b.Hue.Set
 }
 
