@@ -41,26 +41,6 @@ func BenchmarkHelp(b *testing.B) {
 	}
 }
 
-// BenchmarkNew runs `mayfly new` against a service on this machine.
-func BenchmarkNew(b *testing.B) {
-	_, u := newMachine(b).serveUser("enterprise")
-	// The plan allows a thousand requests a minute, so at most that many runs can be measured.
-	for n := 0; b.Loop(); n++ {
-		if n == 900 {
-			b.Fatal("run it with -benchtime 500x: the rate limit is near")
-		}
-		u.mustRun("new")
-	}
-}
-
-// BenchmarkExec runs a command that does nothing with a service of its own.
-func BenchmarkExec(b *testing.B) {
-	m := newMachine(b)
-	for b.Loop() {
-		m.mustRun("exec", "--", "true")
-	}
-}
-
 // BenchmarkFirstFrame measures from the start of the application to its first frame, on a machine
 // without a store.
 func BenchmarkFirstFrame(b *testing.B) {

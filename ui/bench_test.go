@@ -178,30 +178,3 @@ func BenchmarkDialogs(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkResize(b *testing.B) {
-	a := crowded(b)
-	frames(b, a, func(n int) tea.Msg { return tea.WindowSizeMsg{Width: 120 + n%200, Height: 24 + n%60} })
-}
-
-func BenchmarkArrival(b *testing.B) {
-	a := crowded(b)
-	i := a.store.Inboxes["inbox_1"]
-	list := manySummaries(10_000, time.Now())
-	frames(b, a, func(n int) tea.Msg {
-		s := api.Summary{ID: fmt.Sprint("new_", n), From: "new@example.com", Subject: "New", ReceivedAt: time.Now()}
-		e := listed(i, append([]api.Summary{s}, list...))
-		e.Kind = watch.Arrived
-		a.arrivals.apply([]watch.Event{e})
-		return nil
-	})
-}
-
-// BenchmarkFirstFrame is what the application adds to the start of the program.
-func BenchmarkFirstFrame(b *testing.B) {
-	for b.Loop() {
-		a := newApp(b.Context(), Options{Config: config.Default()}, &host.Host{Copies: &host.Copies{}})
-		a.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
-		a.View()
-	}
-}
