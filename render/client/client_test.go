@@ -123,24 +123,3 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
-
-// BenchmarkGreedy finds what bodies of 5 MB lack that are made to waste time.
-func BenchmarkGreedy(b *testing.B) {
-	const size = 5 << 20
-	long := func(s string) string { return strings.Repeat(s, size/len(s)) }
-	var sheet strings.Builder
-	for i := range 8000 {
-		fmt.Fprintf(&sheet, ".a%d:hover > b[c]{margin:-%dpx;color:rgb(1 2 3)}", i, i)
-	}
-	for name, source := range map[string]string{
-		"elements": long(`<p hidden style="margin:-1px;gap:1px">x`), "styles": "<style>" + sheet.String() + "</style>" + long(`<b class="a1 a2 a3" c>x</b>`),
-		"values": `<p style="` + long("margin:calc(1px 2px 3px);") + `">x</p>`, "rule": "<style>b{" + strings.Repeat("margin:-1px;", 200) + "}</style>" + long("<b>x</b>"),
-		"tables": long(`<table align=left><div style="display:none">`), "media": "<style>" + strings.Repeat("@media a{", 100_000) + "</style>" + long("<i>x</i>"),
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				Find(source, Default)
-			}
-		})
-	}
-}

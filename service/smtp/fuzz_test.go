@@ -163,3 +163,11 @@ func FuzzSession(f *testing.F) {
 		}
 	})
 }
+
+type discard struct{}
+
+func (discard) Recipient(_ context.Context, address string) (service.Recipient, error) {
+	return service.Recipient{Address: address}, nil
+}
+
+func (discard) Deliver(context.Context, service.Delivery) error { return nil }
