@@ -100,11 +100,6 @@ func TestReleaseInTheApplication(t *testing.T) {
 	if got := other.relayed(relay, "qa@example.com"); !strings.HasPrefix(got, "Resent-Date: ") || !strings.Contains(got, "482913") {
 		t.Errorf("it got %q", got)
 	}
-
-	app.typeKeys("\rR") // in the message, with the address of last time
-	app.waitFor("Release this message")
-	app.typeKeys(".evil\r")
-	app.waitFor("│ ! release the message: The relay is not allowed", "qa@example.com.evil (403)")
 }
 
 func TestReleaseWithoutARelay(t *testing.T) {
