@@ -57,7 +57,7 @@ func (p *Inboxes) Refresh() {
 	}
 	for _, id := range order {
 		i := p.store.Inboxes[id]
-		if p.Filter.Matches(theme.Fold(i.Label + "\n" + i.Email)) {
+		if p.Filter.Matches(i.Words()) {
 			ids = append(ids, id)
 		}
 	}

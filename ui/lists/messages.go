@@ -61,14 +61,11 @@ func (p *Messages) Refresh() {
 }
 
 func (p *Messages) kept(m *store.Message) bool {
-	words := m.Words
+	inbox := ""
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
-		words += "\n" + theme.Fold(i.Email+"\n"+i.Label)
+		inbox = i.Words()
 	}
-	if m.Findings != nil {
-		words += "\n" + theme.Fold(m.Findings.Code)
-	}
-	return p.Filter.Matches(words)
+	return m.Has(p.Filter.words, inbox, false) // bodies are read for ctrl+f
 }
 
 // Message is the selected message, nil in an empty list.

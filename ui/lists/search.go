@@ -89,7 +89,7 @@ func (s *Search) find() {
 	found, ok := s.known[text]
 	if !ok {
 		for _, key := range s.candidates(text) {
-			if s.matches(s.store.Messages[key]) {
+			if m := s.store.Messages[key]; m.Has(s.words, s.inboxes[m.InboxID], true) {
 				found = append(found, key)
 			}
 		}
@@ -111,7 +111,7 @@ func (s *Search) learn() {
 	s.revision, s.known = s.store.Revision, map[string][]string{"": nil}
 	s.inboxes, s.read = map[string]string{}, 0
 	for id, i := range s.store.Inboxes {
-		s.inboxes[id] = theme.Fold(i.Email + "\n" + i.Label)
+		s.inboxes[id] = i.Words()
 	}
 	for _, m := range s.store.Messages {
 		if m.Text != nil {
@@ -128,17 +128,6 @@ func (s *Search) candidates(text string) []string {
 		}
 	}
 	return s.store.Keys(store.All)
-}
-
-func (s *Search) matches(m *store.Message) bool {
-	return !slices.ContainsFunc(s.words, func(word string) bool {
-		return !strings.Contains(m.Words, word) && !strings.Contains(s.inboxes[m.InboxID], word) && !hasCode(m, word) &&
-			(m.Text == nil || !strings.Contains(m.Text.Folded, word))
-	})
-}
-
-func hasCode(m *store.Message, word string) bool {
-	return m.Findings != nil && strings.Contains(theme.Fold(m.Findings.Code), word)
 }
 
 // Fit implements [dialog.Body]. It leaves the header and the bottom line of the screen free where there is room.
@@ -280,7 +269,7 @@ func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 	case excerpt != "":
 		about = append(about, span{Text: "  "})
 		about = append(about, s.spans(th, excerpt, th.Dim)...)
-	case slices.ContainsFunc(s.words, func(word string) bool { return hasCode(m, word) }):
+	case slices.ContainsFunc(s.words, m.HasCode):
 		about = append(about, span{Text: "  " + m.Findings.Code, Style: th.Code})
 	}
 	if s.tall() == 1 {

@@ -24,7 +24,7 @@ type Message struct {
 	Unread                   bool
 	Delay                    time.Duration // from copying the address to arrival, of the first message after that; else 0
 	Findings                 *Findings     // nil until the message was fetched
-	Words                    string        // what a filter matches, folded by [theme.Fold]
+	Words                    string        // what is searched of what is listed, folded by [theme.Fold]
 
 	Text *Text // nil until a search has read the body
 
@@ -80,6 +80,20 @@ func newMessage(inboxID, key string, s api.Summary) *Message {
 	m.Subject = cmp.Or(m.Subject, "(no subject)")
 	m.Words = theme.Fold(m.Sender + "\n" + m.Address + "\n" + m.Subject)
 	return m
+}
+
+// Has reports whether a search for words, folded by [theme.Fold], finds the message: each stands in what is listed of
+// it, in its code, in what [Inbox.Words] says of its inbox, or in its body where that is searched and was read.
+func (m *Message) Has(words []string, inbox string, body bool) bool {
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return !strings.Contains(m.Words, word) && !strings.Contains(inbox, word) && !m.HasCode(word) &&
+			(!body || m.Text == nil || !strings.Contains(m.Text.Folded, word))
+	})
+}
+
+// HasCode reports whether a folded word stands in the code of the message.
+func (m *Message) HasCode(word string) bool {
+	return m.Findings != nil && strings.Contains(theme.Fold(m.Findings.Code), word)
 }
 
 // keysOf returns the keys of messages, newest first.
@@ -163,6 +177,9 @@ type Inbox struct {
 	Keys             []string  // of its messages, newest first; nil until the first list arrives
 	Unread           int
 }
+
+// Words is what is searched of the inbox, folded by [theme.Fold].
+func (i *Inbox) Words() string { return theme.Fold(i.Email + "\n" + i.Label) }
 
 // Name is the label of the inbox, otherwise the local part of its address, otherwise its ID.
 func (i *Inbox) Name() string {
