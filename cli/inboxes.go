@@ -73,17 +73,13 @@ mayfly new --json | jq -r .id`,
 	return cmd
 }
 
-// remember stores an inbox for later commands. A failure is only reported: the inbox exists all the
-// same.
-func (a *app) remember(s *connection, i api.Inbox) {
-	if err := s.known.Put(registry.Of(i)); err != nil {
-		fmt.Fprintf(a.env.Stderr, "mayfly: this machine will not remember the inbox: %s\n", render.Clean(err.Error()))
-	}
-}
+// remember stores an inbox for later commands.
+func (a *app) remember(s *connection, i api.Inbox) { a.warn(s.known.Put(registry.Of(i))) }
 
-func (a *app) forget(s *connection, inboxID string) {
-	if err := s.known.Remove(inboxID); err != nil {
-		fmt.Fprintf(a.env.Stderr, "mayfly: this machine still remembers %s: %s\n", render.Clean(inboxID), render.Clean(err.Error()))
+// warn reports an error of the registry, if it is one.
+func (a *app) warn(err error) {
+	if err != nil {
+		fmt.Fprintf(a.env.Stderr, "mayfly: %s\n", render.Clean(err.Error()))
 	}
 }
 
@@ -289,7 +285,7 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, me
 			failures = append(failures, fmt.Errorf("%s: %w", render.Clean(o.inbox.Email), o.err))
 		}
 		if o.err == nil && !messages || gone {
-			a.forget(s, o.inbox.ID)
+			a.warn(s.known.Remove(o.inbox.ID))
 		}
 	}
 	if ctx.Err() != nil {

@@ -116,7 +116,7 @@ func (t *tools) remember(i api.Inbox) {
 		return
 	}
 	if err := t.known.Put(registry.Of(i)); err != nil {
-		t.log.Warn("this machine will not remember the inbox", "error", err)
+		t.log.Warn(err.Error())
 	}
 }
 
@@ -220,7 +220,7 @@ func (t *tools) deleteInbox(ctx context.Context, r *sdk.CallToolRequest, in inbo
 			err = nil
 		}
 		if failed != nil {
-			t.log.Warn("this machine still remembers the inbox", "error", failed)
+			t.log.Warn(failed.Error())
 		}
 	}
 	return api.Deleted{Deleted: err == nil}, err

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/watch"
+	"mayfly/ui/host"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -83,7 +84,7 @@ func (r *arrivals) update(msg tea.Msg) tea.Cmd {
 	case session.SeenChanged:
 		if m.Session() == r.session() {
 			r.store.Merge(m.Seen())
-			return m.Session().AwaitSeen
+			return tea.Batch(r.report(host.Done{Err: m.Err}), m.Session().AwaitSeen)
 		}
 	case burstOver:
 		return r.announce()

@@ -146,7 +146,7 @@ type Change struct {
 func (r *Registry) SaveSeen(c Change) error {
 	unlock, err := r.lock(context.Background(), c.InboxID)
 	if err != nil {
-		return fmt.Errorf("keep what was seen: %w", err)
+		return fmt.Errorf("this machine will not remember what was read: %w", err)
 	}
 	defer unlock()
 	path := r.path(c.InboxID, seenSuffix)
@@ -168,7 +168,7 @@ func (r *Registry) SaveSeen(c Change) error {
 		now.Read = append(now.Read, short(m.ID))
 	}
 	if err := r.write(path, now, time.Now().Add(longestLife)); err != nil {
-		return fmt.Errorf("keep what was seen: %w", err)
+		return fmt.Errorf("this machine will not remember what was read: %w", err)
 	}
 	return nil
 }

@@ -5,6 +5,9 @@
 // suffixes of their own, are files with which of its messages were read, and which were delivered to
 // waits, both changed under a lock. A file's time of modification is when its content is over, so that
 // none has to be read to forget it.
+//
+// An error of a write says by itself what it means. Every door reports it and goes on: what was asked of the service
+// is done all the same.
 package registry
 
 import (
@@ -218,7 +221,7 @@ func (r *Registry) write(path string, v record, over time.Time) error {
 // Inboxes that expired more than [Kept] ago are forgotten, once an hour.
 func (r *Registry) Put(i Inbox) error {
 	if i.ID == "" {
-		return errors.New("keep the inbox: it has no ID")
+		return errors.New("this machine will not remember the inbox: it has no ID")
 	}
 	path := r.path(i.ID, suffix)
 	if known, err := read[Inbox](path); err == nil && i.Label == "" {
@@ -229,7 +232,7 @@ func (r *Registry) Put(i Inbox) error {
 		over = time.Now().AddDate(100, 0, 0)
 	}
 	if err := r.write(path, i, over); err != nil {
-		return fmt.Errorf("keep the inbox: %w", err)
+		return fmt.Errorf("this machine will not remember the inbox: %w", err)
 	}
 	return nil
 }
@@ -258,7 +261,7 @@ func (r *Registry) remove(name string) error {
 	var failed error
 	for _, end := range []string{suffix, seenSuffix, deliveredSuffix} {
 		if err := os.Remove(filepath.Join(r.dir, name+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, fmt.Errorf("forget the inbox: %w", err))
+			failed = errors.Join(failed, fmt.Errorf("this machine still remembers an inbox that is gone: %w", err))
 		}
 	}
 	return failed

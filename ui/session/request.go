@@ -91,7 +91,7 @@ func (s *Session) Adopt(ctx context.Context, id string) (api.Inbox, error) {
 func (s *Session) remember(in api.Inbox, err error) (api.Inbox, error) {
 	s.Watcher.Report(err)
 	if err == nil {
-		_ = s.Registry.Put(registry.Of(in)) // if it fails, the next run may not list it
+		s.unsaved.failed(s.Registry.Put(registry.Of(in)))
 	}
 	return in, err
 }
@@ -132,7 +132,7 @@ func (s *Session) Label(i *store.Inbox) tea.Cmd {
 // Forget removes an inbox that is gone from the registry.
 func (s *Session) Forget(id string) tea.Cmd {
 	return func() tea.Msg {
-		_ = s.Registry.Remove(id) // an entry too many is found gone the next time
+		s.unsaved.failed(s.Registry.Remove(id))
 		return nil
 	}
 }
@@ -140,7 +140,7 @@ func (s *Session) Forget(id string) tea.Cmd {
 // DeleteInbox deletes an inbox. Gone says that the service did not have it any more, which is as good.
 func (s *Session) DeleteInbox(ctx context.Context, id string) (gone bool, err error) {
 	if gone, err = s.deleted(s.Client.DeleteInbox(ctx, id)); err == nil {
-		_ = s.Registry.Remove(id) // an entry too many is found gone the next time
+		s.unsaved.failed(s.Registry.Remove(id))
 	}
 	return gone, err
 }
@@ -169,7 +169,7 @@ func (s *Session) Extend(ctx context.Context, id string, ttl time.Duration) (api
 	s.Watcher.Report(err)
 	switch {
 	case err == nil:
-		_ = s.Registry.Put(registry.Of(i)) // if it fails, the next run may not list it
+		s.unsaved.failed(s.Registry.Put(registry.Of(i)))
 	case errors.Is(err, api.ErrUnsupported):
 		err = errors.New("this service cannot extend inboxes")
 	}
@@ -191,6 +191,17 @@ type unsaved struct {
 	mu      sync.Mutex
 	changes map[string]registry.Change
 	saving  sync.Mutex
+	err     error // the last of the registry that was not said yet
+	said    bool  // one of what was seen was: they come with each message
+}
+
+// failed has an error of the registry said, if it is one: what was asked of the service is done all the same.
+func (u *unsaved) failed(err error) {
+	if err != nil {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.err = err
+	}
 }
 
 // SaveSeen has changes saved in the background, at the latest when the session ends.
@@ -204,7 +215,7 @@ func (s *Session) SaveSeen(changes []registry.Change) {
 	}
 }
 
-// save ignores failures: messages are unread again in the next run, or are not.
+// save saves the changes. Without them messages are unread again in the next run, or are not.
 func (u *unsaved) save(r *registry.Registry) {
 	u.saving.Lock()
 	defer u.saving.Unlock()
@@ -213,13 +224,17 @@ func (u *unsaved) save(r *registry.Registry) {
 	u.changes = map[string]registry.Change{}
 	u.mu.Unlock()
 	for _, c := range changes {
-		_ = r.SaveSeen(c)
+		if err := r.SaveSeen(c); err != nil && !u.said {
+			u.said = true
+			u.failed(err)
+		}
 	}
 }
 
 // SeenChanged is what was seen of inboxes, as this application or another one has saved it.
 type SeenChanged struct {
 	origin
+	Err  error // of the registry, if something could not be saved
 	seen map[string]registry.Seen
 }
 
@@ -233,8 +248,12 @@ func (s *Session) AwaitSeen() tea.Msg {
 			return nil
 		}
 		s.unsaved.save(s.Registry)
-		if seen, _ := s.seen.Read(); len(seen) > 0 { // what cannot be read was said when the session began
-			return SeenChanged{origin{s}, seen}
+		s.unsaved.mu.Lock()
+		err := s.unsaved.err
+		s.unsaved.err = nil
+		s.unsaved.mu.Unlock()
+		if seen, _ := s.seen.Read(); err != nil || len(seen) > 0 { // what cannot be read was said when the session began
+			return SeenChanged{origin{s}, err, seen}
 		}
 	}
 }

@@ -99,6 +99,24 @@ func TestInboxesAreRemembered(t *testing.T) {
 	})
 }
 
+// What was asked of the service is done though the registry cannot be written, and the screen says what that means.
+func TestAFailureOfTheRegistryIsSaid(t *testing.T) {
+	ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, dir string) {
+		blocked := filepath.Join(dir, "file")
+		if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Registry = registry.Open(blocked, "test", s.Client.BaseURL())
+		s.seen = s.Registry.SeenReader()
+		if _, err := s.Create(s.ctx, api.CreateInbox{Username: "ada", TTL: 600}); err != nil {
+			t.Error(err)
+		}
+		if got := s.AwaitSeen().(SeenChanged); got.Err == nil || !strings.HasPrefix(got.Err.Error(), "this machine will not remember the inbox: ") {
+			t.Errorf("said %v", got.Err)
+		}
+	})
+}
+
 func TestARequestIsOneOfItsOwn(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, _ string) {
 		var said []string
