@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -54,6 +55,24 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("%s: the service answered %d %s", e.Op, e.Status, http.StatusText(e.Status))
 	}
 	return fmt.Sprintf("%s: %s (%d)", e.Op, printable(e.Message), e.Status)
+}
+
+// NextStep says what people, and agents that work for them, can do about an error of a call; "" where the error says enough.
+func NextStep(err error) string {
+	var e *Error
+	switch {
+	case errors.Is(err, ErrUnauthorized):
+		return "`mayfly key status` shows which key was used and where it comes from, `mayfly key set` stores another"
+	case errors.Is(err, ErrForbidden):
+		return "use a key with a plan that allows this"
+	case errors.Is(err, ErrRateLimited) && errors.As(err, &e) && e.RetryAfter > 0:
+		return fmt.Sprintf("try again in %.0f s", math.Ceil(e.RetryAfter.Seconds()))
+	case errors.Is(err, ErrRateLimited):
+		return "try again in a minute"
+	case sockets.IsError(err, syscall.ECONNREFUSED):
+		return "is the service running there?"
+	}
+	return ""
 }
 
 // printable replaces what no line of text should contain.

@@ -9,10 +9,8 @@ import (
 	"syscall"
 
 	"mayfly/api"
-	"mayfly/internal/sockets"
 	"mayfly/keys"
 	"mayfly/render"
-	"mayfly/ui/theme"
 )
 
 // Exit statuses; scripts rely on them.
@@ -86,22 +84,13 @@ func exitStatus(err error) int {
 // nextStep says what to do about err, "" when the error says enough.
 func nextStep(err error) string {
 	var f *failure
-	var limited *api.Error
 	switch {
 	case errors.As(err, &f) && f.next != "":
 		return f.next
-	case errors.Is(err, api.ErrUnauthorized):
-		return "`mayfly key status` shows which key was used and where it comes from, `mayfly key set` stores another"
-	case errors.Is(err, api.ErrForbidden):
-		return "use a key with a plan that allows this"
-	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &limited) && limited.RetryAfter > 0:
-		return "try again in " + theme.Remaining(limited.RetryAfter)
-	case sockets.IsError(err, syscall.ECONNREFUSED):
-		return "is the service running there?"
 	case errors.Is(err, os.ErrPermission):
 		return "check the permissions"
 	}
-	return ""
+	return api.NextStep(err)
 }
 
 // errorLine formats err for people: one line, safe for a terminal.

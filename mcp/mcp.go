@@ -361,34 +361,21 @@ func explain(err error) error {
 		return nil
 	}
 	text := render.Clean(err.Error())
-	if todo := remedy(err); todo != "" {
-		text += ". " + todo
+	if todo := nextStep(err); todo != "" {
+		text += "; " + todo
 	}
 	return errors.New(text)
 }
 
-func remedy(err error) string {
+// nextStep names the tools where they help.
+func nextStep(err error) string {
 	switch {
-	case errors.Is(err, api.ErrUnauthorized):
-		return "Ask the user to set MAYFLY_API_KEY to a valid key."
-	case errors.Is(err, api.ErrForbidden):
-		return "The plan of the API key does not allow this; ask the user for another key."
 	case errors.Is(err, watch.ErrGone):
-		return "create_inbox makes another."
+		return "create_inbox makes another"
 	case errors.Is(err, errNoInbox):
-		return "No inbox of this API key has this address or ID, or it has expired or was deleted: list_inboxes lists those there are, create_inbox makes one."
+		return "no inbox of this API key has this address or ID, or it has expired or was deleted: list_inboxes lists those there are, create_inbox makes one"
 	case errors.Is(err, api.ErrNotFound):
-		return "The inbox or message does not exist, has expired, or was deleted; list_inboxes and list_messages show what exists."
-	case errors.Is(err, api.ErrRateLimited):
-		var e *api.Error
-		if errors.As(err, &e) && e.RetryAfter > 0 {
-			return fmt.Sprintf("Wait %.0f seconds before the next call.", math.Ceil(e.RetryAfter.Seconds()))
-		}
-		return "Wait a minute before the next call."
-	case errors.Is(err, api.ErrUnavailable):
-		return "Check that the service is running (`mayfly up` starts the local one), then try again."
-	case errors.Is(err, api.ErrUnsupported):
-		return "This service does not support it."
+		return "it does not exist, has expired, or was deleted; list_inboxes and list_messages show what exists"
 	}
-	return ""
+	return api.NextStep(err)
 }

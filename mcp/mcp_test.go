@@ -220,8 +220,8 @@ func TestSignup(t *testing.T) {
 					t.Errorf("extend_inbox: %+v", extended)
 				}
 			} else {
-				a.refuses("delete_message", map[string]any{"inbox": inbox.Email, "message": m.ID}, "does not support it")
-				a.refuses("extend_inbox", map[string]any{"inbox": inbox.Email, "ttl": 7200}, "does not support it")
+				a.refuses("delete_message", map[string]any{"inbox": inbox.Email, "message": m.ID}, "does not offer this")
+				a.refuses("extend_inbox", map[string]any{"inbox": inbox.Email, "ttl": 7200}, "does not offer this")
 			}
 			a.call("delete_inbox", map[string]any{"inbox": inbox.Email}, nil)
 			if r := a.result("get_inbox", map[string]any{"inbox": inbox.ID}); !r.IsError || !strings.Contains(text(r), "404") || !strings.Contains(text(r), "list_inboxes") {
@@ -376,13 +376,13 @@ func TestWhatIsUnknown(t *testing.T) {
 			}
 		}
 	}
-	a.refuses("get_code", map[string]any{"inbox": "inbox_unknown"}, "unknown inbox: inbox_unknown. No inbox of this API key has")
+	a.refuses("get_code", map[string]any{"inbox": "inbox_unknown"}, "unknown inbox: inbox_unknown; no inbox of this API key has")
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	a := newAgent(t, apitest.Options{RequestsPerMinute: 1}, nil)
 	a.call("create_inbox", nil, nil)
-	a.refuses("create_inbox", nil, "Wait")
+	a.refuses("create_inbox", nil, "try again in")
 	for _, c := range []struct {
 		tool      string
 		arguments map[string]any
