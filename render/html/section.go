@@ -69,11 +69,14 @@ func (b *box) apart() bool { return !b.joined && (b.framed || b.padded && b.fill
 // boxLook is how a box looks, and on what.
 type boxLook struct{ fill, hue, on doc.Color }
 
-func (b *box) look() boxLook {
-	if b.around == nil {
-		return boxLook{b.fill, b.hue, doc.Color{}}
+func (b *box) look() boxLook { return boxLook{b.fill, b.hue, b.on()} }
+
+// on returns the fill that a box is on.
+func (b *box) on() doc.Color {
+	if b.around == nil || !b.around.fill.Set {
+		return css.White
 	}
-	return boxLook{b.fill, b.hue, b.around.fill}
+	return b.around.fill
 }
 
 // plain reports a box without a border.
@@ -453,10 +456,7 @@ func (s *sections) callout(b *box) bool {
 	if b.small || b.weight > most {
 		return false
 	}
-	on := css.White
-	if b.around != nil && b.around.fill.Set {
-		on = b.around.fill
-	}
+	on := b.on()
 	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, on) >= leastBorder)
 	tinted := isTint(b.fill, on) && !css.Same(b.fill, css.White)
 	return b.bar || b.left >= s.edge && (framed || tinted)
