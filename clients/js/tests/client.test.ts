@@ -164,7 +164,7 @@ describe.runIf(process.platform === 'linux')('leaves nothing behind', () => {
     });
     await new Promise((ready) => child.stdout.once('data', ready));
     if (script.includes('waitFor')) {
-      await vi.waitUntil(() => readdirSync(folder, { recursive: true }).some((file) => String(file).endsWith('.lock')), { timeout: 20_000 });
+      await vi.waitUntil(() => running().length > 1, { timeout: 20_000 }); // the service, and who waits
     }
     end(child.pid!);
     await vi.waitUntil(() => running().length === 0 && readdirSync(folder).join() === 'mayfly', { timeout: 20_000 });
