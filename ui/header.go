@@ -103,6 +103,11 @@ func (a *app) vitals() []string {
 		}
 		parts = append(parts, style.On(left+" left"))
 	}
+	if all, _ := a.inboxes.Numbers(store.All); a.layout.Panes[theme.Inboxes].Empty() { // which says it otherwise
+		if here, _ := a.inboxes.Numbers(a.messages.InboxID); all > here {
+			parts = append(parts, th.Accent.On(fmt.Sprintf("%d unread elsewhere", all-here)))
+		}
+	}
 	if a.copying.auto {
 		parts = append(parts, th.Accent.On("autocopy"))
 	}

@@ -4,6 +4,7 @@
 package compare
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func Of(older, newer *message.Message) Difference {
 	for _, p := range []struct {
 		name string
 		text func(m *message.Message) string
-	}{{"rich", rich}, {"text", plain}, {"links", links}, {"html", source}, {"headers", headers}} {
+	}{{"rich", rich}, {"text", plain}, {"links", links}, {"html", source}, {"headers", steady}, {allHeaders, headers}} {
 		before, after := p.text(older), p.text(newer)
 		if p.name == "rich" || before != "" || after != "" {
 			d.parts = append(d.parts, compared(p.name, split(before), split(after)))
@@ -210,6 +211,20 @@ func source(m *message.Message) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// allHeaders is the part that has the fields as they are, shown only when it is gone to.
+const allHeaders = "all headers"
+
+// ownFields are the fields in which any two messages differ, and boundary what differs of another.
+var (
+	ownFields = regexp.MustCompile(`(?im)^(message-id|date|received|x-received): .*\n`)
+	boundary  = regexp.MustCompile(`(?i);\s*boundary=("[^"]*"|[^;\s]*)`)
+)
+
+// steady are the headers without what differs in any two messages.
+func steady(m *message.Message) string {
+	return boundary.ReplaceAllString(ownFields.ReplaceAllString(headers(m), ""), "")
 }
 
 func headers(m *message.Message) string {

@@ -78,16 +78,19 @@ func TestMarkedWordsAreMarkedInEveryRow(t *testing.T) {
 
 func TestWhatIsCompared(t *testing.T) {
 	older := mailOf("Your code", `<p>Your code is 482913</p><table><tr><td>Thanks</td></tr></table><ul><li>One</li></ul><a href="https://a.example/1">Confirm</a>`,
-		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "one"})
+		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "one"},
+		mail.Field{Name: "Message-ID", Value: "<1@b.example>"}, mail.Field{Name: "Content-Type", Value: `multipart/mixed; boundary="1"`})
 	newer := mailOf("Your code again", `<p>Your code is 731002</p><table><tr><td>Thanks</td></tr></table><ul><li>One</li></ul><a href="https://a.example/2">Confirm</a>`,
-		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "two"})
+		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "two"},
+		mail.Field{Name: "Message-ID", Value: "<2@b.example>"}, mail.Field{Name: "Content-Type", Value: `multipart/mixed; boundary="2"`})
 	older.Text, newer.Text = "Your code: 1", "Your code: 2"
 	want := map[string][]string{
-		"rich":    {"-Your code is [482913]\n+Your code is [731002]\n", " Thanks\n", " • One\n"},
-		"text":    {"-Your code: [1]\n+Your code: [2]\n"},
-		"links":   {"-Confirm  https://a.example/[1]\n+Confirm  https://a.example/[2]\n"},
-		"html":    {"-<p>Your code is [482913]</p><table>", "+<p>Your code is [731002]</p><table>"},
-		"headers": {" From: a@b.example\n-X-Mailer: [one]\n+X-Mailer: [two]\n"},
+		"rich":     {"-Your code is [482913]\n+Your code is [731002]\n", " Thanks\n", " • One\n"},
+		"text":     {"-Your code: [1]\n+Your code: [2]\n"},
+		"links":    {"-Confirm  https://a.example/[1]\n+Confirm  https://a.example/[2]\n"},
+		"html":     {"-<p>Your code is [482913]</p><table>", "+<p>Your code is [731002]</p><table>"},
+		"headers":  {" From: a@b.example\n-X-Mailer: [one]\n+X-Mailer: [two]\n Content-Type: multipart/mixed\n"},
+		allHeaders: {"-Message-ID: <[1]@b.example>\n"},
 	}
 	for _, p := range Of(older, newer).parts {
 		for _, w := range want[p.name] {

@@ -21,7 +21,7 @@ const (
 
 // New shows a difference on the whole screen, a part at a time, from the first that differs.
 func New(d Difference) dialog.Dialog {
-	differs := slices.IndexFunc(d.parts, func(p part) bool { return p.changes > 0 })
+	differs := slices.IndexFunc(d.parts, func(p part) bool { return p.changes > 0 && p.name != allHeaders })
 	return &screen{Difference: d, part: max(0, differs), pager: dialog.NewPager()}
 }
 

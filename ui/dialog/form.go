@@ -164,9 +164,6 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 	var rows []string
 	first := 0 // row of the field that has focus
 	for n := range f.Fields {
-		if n > 0 {
-			rows = append(rows, "")
-		}
 		if n == f.at {
 			first = len(rows)
 		}
@@ -210,7 +207,7 @@ func (f *form) prompt(th *theme.Theme, w int) []string {
 
 const fieldRows = 3
 
-// field is the title of a field, its hint or error, and its line.
+// field is the title of a field, its line, and its hint or error.
 func (f *form) field(th *theme.Theme, n, w int) []string {
 	bar, title, prompt, about := "  ", th.Dim, th.Dim, ""
 	if n == f.at {
@@ -226,22 +223,19 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 	w -= 2
 	return []string{
 		bar + title.On(theme.Cut(f.Fields[n].Title, w)),
-		bar + style.On(theme.Cut(theme.StableWidth(about), w)),
 		bar + prompt.On("> ") + f.lines[n].View(th, w-2),
+		bar + style.On(theme.Cut(theme.StableWidth(about), w)),
 	}
 }
 
 // around chooses the rows to show: those around the field that begins at first, or its title and line.
 func around(rows []string, first, height int) []string {
-	switch last := first + fieldRows - 1; {
-	case len(rows) <= height:
-		return rows
-	case height >= fieldRows:
-		from := min(first, len(rows)-height)
-		return rows[from : from+height]
-	case height == 2:
-		return []string{rows[first], rows[last]}
-	default:
-		return rows[last : last+1]
+	if height < 2 { // the line alone
+		first++
 	}
+	from := min(first, max(0, len(rows)-height))
+	if height < fieldRows {
+		from = first
+	}
+	return rows[from:min(len(rows), from+height)]
 }

@@ -40,16 +40,14 @@ func TestAForm(t *testing.T) {
 
  ╭ New inbox ─────────────────────────────────────────────────╮
  │ ┃ Username                                                 │
- │ ┃ ! no two dots in a row                                   │
  │ ┃ > ada..x                                                 │
- │                                                            │
+ │ ┃ ! no two dots in a row                                   │
  │   Domain                                                   │
- │                                                            │
  │   > the service's own                                      │
  │                                                            │
  │   TTL                                                      │
- │                                                            │
  │   > 1h                                                     │
+ │                                                            │
  │                                                            │
  │ enter creates   tab next field   esc cancels               │
  ╰────────────────────────────────────────────────────────────╯

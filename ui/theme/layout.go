@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // Pane names one of the three panes.
@@ -187,6 +188,9 @@ func Title(th *Theme, title, right string, w int, focused bool) string {
 	style := th.Dim
 	if focused {
 		style = th.Bright
+	}
+	if focused && th.Profile < colorprofile.ANSI {
+		style += Underline
 	}
 	return Spread(" "+style.On(title), right, w)
 }

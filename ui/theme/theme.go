@@ -33,7 +33,7 @@ func (s Style) On(text string) string {
 // Over returns the style of text in s on a row with the background back. On one that has an ink of its own, s only adds
 // its weight.
 func (s Style) Over(back Style) Style {
-	if !slices.Contains([]Style{Reverse, faintReverse, gray}, back) {
+	if !slices.Contains([]Style{Reverse, gray}, back) {
 		return back + s
 	}
 	for _, weight := range []Style{Bold, Underline} {
@@ -50,9 +50,8 @@ const (
 	Underline Style = "\x1b[4m"
 	Reverse   Style = "\x1b[7m"
 
-	faint        Style = "\x1b[2m"
-	faintReverse       = Reverse + faint
-	gray         Style = "\x1b[48;5;242;38;5;231m" // stands out from white and from black alike
+	faint Style = "\x1b[2m"
+	gray  Style = "\x1b[48;5;242;38;5;231m" // stands out from white and from black alike
 )
 
 // Theme is a palette of roles for one terminal. Where it matters, the screen also distinguishes
@@ -98,9 +97,10 @@ func After(name string) string {
 	return names[(slices.Index(names, name)+1)%len(names)]
 }
 
-// Load loads the named theme; "" is our own with 256 colours or more, and the user's palette with fewer.
-// Without colours a theme has weights only. An unknown name or a malformed theme is an error.
-func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
+// Load loads the named theme for a dark or a light background, or for one that is not known; "" is our own with 256
+// colours or more, and the user's palette with fewer. Without colours a theme has weights only. An unknown name or a
+// malformed theme is an error.
+func Load(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
 	switch {
 	case name == "" && p >= colorprofile.ANSI256:
 		name = "mayfly"
@@ -115,9 +115,11 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 		return nil, fmt.Errorf("there is no theme %q; choose one of %s", name, strings.Join(Names(), ", "))
 	}
 	t := &Theme{Name: name, Dark: dark, Profile: p}
-	var f struct{ Dark, Light roles[string] }
+	var f struct{ Dark, Light, Either roles[string] }
 	switch err = toml.Unmarshal(data, &f); {
 	case err != nil:
+	case !known:
+		err = t.paint(f.Either)
 	case dark:
 		err = t.paint(f.Dark)
 	default:
@@ -129,17 +131,20 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	return t, nil
 }
 
-// For is [Load] where the background may be unknown: selected rows are then gray, or in reverse video.
-// If the theme cannot be loaded, it returns the error and the default theme.
+// For is [Load] with the selected row of the pane that has focus in reverse video where the theme has no background for
+// it, or in gray on an unknown one; that of other panes has its bar alone. If the theme cannot be loaded, it returns the
+// error and the default theme.
 func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
-	th, err := Load(name, dark, p)
+	th, err := Load(name, dark, known, p)
 	if err != nil {
-		th, _ = Load("", dark, p) // it is embedded
+		th, _ = Load("", dark, known, p) // it is embedded
 	}
-	if th.Select == "" {
-		th.Select, th.Rest = Reverse, faintReverse
-	} else if !known {
-		th.Select, th.Rest = gray, gray
+	switch {
+	case th.Select != "":
+	case !known && p >= colorprofile.ANSI256:
+		th.Select = gray
+	default:
+		th.Select = Reverse
 	}
 	return th, err
 }

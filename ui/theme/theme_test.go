@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 )
 
 var profiles = []colorprofile.Profile{colorprofile.NoTTY, colorprofile.ASCII, colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor}
@@ -18,20 +19,20 @@ func TestEveryThemeLoads(t *testing.T) {
 	for _, name := range append(Names(), "") {
 		for _, p := range profiles {
 			for _, dark := range []bool{true, false} {
-				th, err := Load(name, dark, p)
+				th, err := Load(name, dark, dark, p) // a light one may be unknown
 				if err != nil {
 					t.Fatal(err)
 				}
 				if p < colorprofile.ANSI && th.Colors != (Colors{}) {
 					t.Errorf("%s has colours where there are none", name)
 				}
-				if th.Accent == "" || th.Dim == "" || th.Bad == "" {
+				if th.Accent == "" || th.Dim == "" && dark || th.Bad == "" {
 					t.Errorf("%s, dark %v, %v: a role looks like plain text", name, dark, p)
 				}
 			}
 		}
 	}
-	if _, err := Load("no such theme", true, colorprofile.TrueColor); err == nil {
+	if _, err := Load("no such theme", true, true, colorprofile.TrueColor); err == nil {
 		t.Error("a theme that there is not was loaded")
 	}
 }
@@ -41,7 +42,7 @@ func TestEveryThemeLoads(t *testing.T) {
 func TestTextCanBeRead(t *testing.T) {
 	for _, name := range []string{"mayfly", "dusk"} {
 		for _, dark := range []bool{true, false} {
-			th, err := Load(name, dark, colorprofile.TrueColor)
+			th, err := Load(name, dark, true, colorprofile.TrueColor)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,6 +58,25 @@ func TestTextCanBeRead(t *testing.T) {
 				if got := contrast(fore, c.Select); got < 3.8 {
 					t.Errorf("%s, dark %v: %s has a contrast of %.1f on the selected row", name, dark, role, got)
 				}
+			}
+		}
+	}
+}
+
+// TestInkOnAnUnknownBackground holds text to 4.4 to 1 on black and on white alike: no colour has more than 4.58.
+func TestInkOnAnUnknownBackground(t *testing.T) {
+	for _, name := range Names() {
+		th, err := For(name, true, false, colorprofile.TrueColor)
+		if err != nil || th.Select != gray {
+			t.Fatal(err, th.Select)
+		}
+		c := th.Colors
+		for role, fore := range map[string]color.Color{"text": c.Text, "dim": c.Dim, "accent": c.Accent, "good": c.Good, "warn": c.Warn, "bad": c.Bad, "code": c.Code, "link": c.Link, "match": c.Match} {
+			if _, user := fore.(ansi.BasicColor); user || fore == nil {
+				continue // the user's own
+			}
+			if got := min(contrast(fore, color.White), contrast(fore, color.Black)); got < 4.4 {
+				t.Errorf("%s: %s has a contrast of %.2f", name, role, got)
 			}
 		}
 	}
@@ -80,11 +100,11 @@ func luminance(c color.Color) float64 {
 }
 
 func TestSixteenColoursAreTheUsersOwn(t *testing.T) {
-	th, err := Load("terminal", true, colorprofile.ANSI)
+	th, err := Load("terminal", true, true, colorprofile.ANSI)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if th.Accent != "\x1b[36m" || th.Dim != "\x1b[90m" || th.Select != "" {
+	if th.Accent != "\x1b[36m" || th.Dim != "\x1b[37m" || th.Select != "" {
 		t.Errorf("accent %q, dim %q, selected row %q", th.Accent, th.Dim, th.Select)
 	}
 }
