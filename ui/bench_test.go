@@ -159,12 +159,12 @@ func BenchmarkDialogs(b *testing.B) {
 		{"form", "N", "a tab backspace shift+tab"},
 		{"menu", ":", "down down o p backspace backspace"},
 		{"help", "?", "down pgdown end home"},
-		{"manual", "f1", "down pgdown end home"},
+		{"manual", "f1 enter", "down pgdown end home"},
 		{"labels", "f", "pgdown pgup"},
 		{"open a form", "", "N esc"},
 		{"open the palette", "", ": esc"},
 		{"open help", "", "? esc"},
-		{"open the manual", "", "f1 esc"},
+		{"open the manual", "", "f1 enter esc"},
 		{"open labels", "", "f esc"},
 	} {
 		b.Run(d.name, func(b *testing.B) {

@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/internal/manual"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/theme"
@@ -24,11 +25,20 @@ func (h help) actions() []*action {
 				return h.show(h.table.menu(helpTitles[h.focus], h.focus, h.perform))
 			}},
 		{ID: "manual", Title: "The manual", Keys: []string{"f1"}, Where: anywhere,
-			Run: func() tea.Cmd { return h.show(dialog.Manual(h.theme)) }},
+			Run: h.contents},
 		{ID: "palette", Title: "All actions", Keys: []string{"ctrl+p", ":"}, Where: anywhere,
 			Run: func() tea.Cmd { return h.show(h.table.menu("Actions", h.focus, h.perform)) }},
 		{ID: "suspend", Title: "Suspend", Keys: []string{"ctrl+z"}, Where: anywhere, Run: func() tea.Cmd { return host.Suspend }},
 		{ID: "quit", Title: "Quit", Hint: "quit", Keys: []string{"q", "ctrl+c"}, Where: anywhere,
 			Run: func() tea.Cmd { return h.reader.Quit() }},
 	}
+}
+
+// contents lists the pages of the manual; the one that is chosen opens.
+func (h help) contents() tea.Cmd {
+	menu := dialog.Menu{Title: "The manual", Then: func(topic string) tea.Cmd { return h.show(dialog.Manual(h.theme, topic)) }}
+	for _, t := range manual.Topics() {
+		menu.Choices = append(menu.Choices, dialog.Choice{ID: t.Name, Title: t.Title, Also: t.Summary})
+	}
+	return h.show(dialog.NewMenu(menu))
 }

@@ -200,10 +200,7 @@ func (s *screen) path() []string {
 		}
 		parts = append(parts, name)
 	}
-	if s.focus == theme.Reader {
-		parts = append(parts, s.message().Subject)
-	}
-	return parts
+	return parts // the reader has the subject in its title
 }
 
 // tickMsg means that a second has passed, redrawMsg that something is to be mentioned by now.

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -18,17 +19,20 @@ type page struct {
 	lines func(w int) []string // laid out for w cells; may contain styles and links of our own
 }
 
-// Manual opens the manual in the colours of a theme.
-func Manual(th *theme.Theme) Dialog {
-	style := ManualStyle(th)
+// Manual opens the manual at the page of a topic, in the colours of a theme.
+func Manual(th *theme.Theme, topic string) Dialog {
+	style, first := ManualStyle(th), 0
 	var all []page
-	for _, t := range docs.Topics() {
+	for n, t := range docs.Topics() {
+		if t.Name == topic {
+			first = n
+		}
 		all = append(all, page{t.Title, func(w int) []string {
 			lines, _ := docs.Render(t.Name, w, style) // it is one of the topics
 			return lines
 		}})
 	}
-	return newPages("Manual: ", 90, all...)
+	return newPages("Manual: ", 90, first, all...)
 }
 
 // ManualStyle is how the manual looks with a theme.
@@ -50,7 +54,7 @@ func NewPage(title string, widest int, lines func(w int) []string) Dialog {
 		need = max(need, theme.Width(line))
 	}
 	most := min(need, widest)
-	return newPages("", most, page{title, func(w int) []string {
+	return newPages("", most, 0, page{title, func(w int) []string {
 		if w == most {
 			return whole
 		}
@@ -58,9 +62,9 @@ func NewPage(title string, widest int, lines func(w int) []string) Dialog {
 	}})
 }
 
-// newPages opens pages, showing the first. The title of the box is that of the page, with title before it.
-func newPages(title string, most int, all ...page) Dialog {
-	return Box(&pages{title: title, pages: all, pager: NewPager(), most: most})
+// newPages opens pages at one of them. The title of the box is that of the page, with title before it.
+func newPages(title string, most, at int, all ...page) Dialog {
+	return Box(&pages{title: title, pages: all, pager: NewPager(), most: most, at: at})
 }
 
 type pages struct {
@@ -240,8 +244,13 @@ func (m *pages) foot(th *theme.Theme, w int) string {
 			return theme.Spread(status, th.Dim.On(keys), w)
 		}
 		return status
-	case len(m.pages) == 1:
-		return th.Dim.On(textFoot)
 	}
-	return th.Dim.On(pagesFoot)
+	keys, far := pagesFoot, ""
+	if len(m.pages) == 1 {
+		keys = textFoot
+	}
+	if _, to := m.pager.Visible(); m.height() < len(m.lines) {
+		far = strconv.Itoa(100*to/len(m.lines)) + "%"
+	}
+	return th.Dim.On(theme.Spread(keys, far, w))
 }

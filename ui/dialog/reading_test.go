@@ -136,7 +136,7 @@ func book() []page {
 }
 
 func TestTheManual(t *testing.T) {
-	s := open(t, newPages("Manual: ", 90, book()...), 44, 12)
+	s := open(t, newPages("Manual: ", 90, 0, book()...), 44, 12)
 	s.draw().Is(`
 ╭ Manual: ci ──────────────────────────────╮
 │ ci  keys  scale                          │
@@ -148,13 +148,13 @@ func TestTheManual(t *testing.T) {
 │ Line 4 of ci, for 40 cells               │
 │ Line 5 of ci, for 40 cells               │
 │                                          │
-│ tab next page   / search   esc back      │
+│ tab next page   / search   esc back   6% │
 ╰──────────────────────────────────────────╯
 `)
 	s.press("pgdown", "j")
 	s.see("│ Line 7 ")
 	s.press("G")
-	s.see("Line 99")
+	s.see("Line 99", "100%")
 	s.press("tab")
 	s.see("Manual: keys", "Line 2 of keys")
 	s.press("shift+tab", "left")
@@ -172,7 +172,7 @@ func TestTitlesOfManyPages(t *testing.T) {
 	for n := range pages {
 		pages[n] = page{fmt.Sprintf("Page %d", n), func(int) []string { return []string{"text"} }}
 	}
-	s := open(t, newPages("", 90, pages...), 36, 12)
+	s := open(t, newPages("", 90, 0, pages...), 36, 12)
 	s.see("Page 0  Page 1  Page 2")
 	for n := 1; n < len(pages); n++ {
 		s.press("tab")
@@ -184,7 +184,7 @@ func TestTitlesOfManyPages(t *testing.T) {
 
 func TestSearchingTheManual(t *testing.T) {
 	for _, size := range [][2]int{{60, 12}, {20, 6}} {
-		s := open(t, newPages("Manual: ", 90, book()...), size[0], size[1])
+		s := open(t, newPages("Manual: ", 90, 0, book()...), size[0], size[1])
 		s.draw()
 		s.press("/", "LINE 4")
 		s.see("/LINE 4")

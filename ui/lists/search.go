@@ -178,9 +178,10 @@ func (s *Search) open(key string) dialog.Result {
 }
 
 const (
-	maxWidth = 110 // cells
-	head     = 2   // rows above the hits
-	dense    = 8   // rows for hits below which each has only one
+	maxWidth   = 110 // cells
+	besideFrom = 96  // cells from which the selected message is shown beside the hits
+	head       = 2   // rows above the hits
+	dense      = 8   // rows for hits below which each has only one
 )
 
 // room is the number of rows for hits.
@@ -202,13 +203,47 @@ func (s *Search) Rows(th *theme.Theme) (string, []string) {
 		prompt = theme.Reverse.On(theme.Cut(theme.StableWidth(s.line.Value()), w-2))
 	}
 	rows := []string{theme.Fit(th.Accent.On("› ")+prompt, w), th.Dim.On(s.status(w))}
+	list := w
+	if w >= besideFrom {
+		list = w * 3 / 5
+	}
 	for _, r := range s.shown {
-		rows = append(rows, s.row(th, r, w)[:r.H]...)
+		rows = append(rows, s.row(th, r, list)[:r.H]...)
 	}
 	for len(rows) < s.h {
-		rows = append(rows, theme.Spaces(w))
+		rows = append(rows, theme.Spaces(list))
+	}
+	if list < w {
+		beside := s.beside(th, w-list-3, s.h-head)
+		for n, row := range rows[head:] {
+			rows[head+n] = theme.Fit(row, list) + th.Faint.On(" │ ") + beside[n]
+		}
 	}
 	return "Search all messages", rows
+}
+
+// beside is the selected message from shortly before its first hit on, in h rows of w cells.
+func (s *Search) beside(th *theme.Theme, w, h int) []string {
+	rows := make([]string, h)
+	m := s.store.Messages[s.hits.Selected()]
+	if m == nil || m.Text == nil {
+		return rows
+	}
+	lines, from := strings.Split(m.Text.Lines, "\n"), 0
+	for _, word := range s.words {
+		if before, _, ok := strings.Cut(m.Text.Folded, word); ok {
+			from = max(0, strings.Count(before, "\n")-h/4)
+			break
+		}
+	}
+	lines = lines[from:min(len(lines), from+h)]
+	wrapped := theme.Wrap(strings.Join(lines, "\n"), w)
+	for n, line := range wrapped[:min(h, len(wrapped))] {
+		for _, part := range s.spans(th, strings.TrimRight(line, " "), th.Text) {
+			rows[n] += part.Style.On(part.Text)
+		}
+	}
+	return rows
 }
 
 // status says how many were found in how many bodies, and where the selected one is among them.

@@ -102,6 +102,7 @@ func TestTheHitIsShownAndOpened(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}} {
 		uitest.DrawDialog(t, s.Dialog, size[0], size[1]).See("1 found", "Sender 1 · box-0", "Welcome to", "Needle")
 	}
+	uitest.DrawDialog(t, s.Dialog, 120, 36).See("│ Nothing here. Nothing here.", "A Needle in the haystack.")
 	s.press("enter").Do()
 	if !slices.Equal(shown, []string{st.Keys(store.All)[0], "needle", "needle"}) {
 		t.Errorf("enter shows %q", shown)
