@@ -164,7 +164,7 @@ func BenchmarkDialogs(b *testing.B) {
 		{"open a form", "", "N esc"},
 		{"open the palette", "", ": esc"},
 		{"open help", "", "? esc"},
-		{"open the manual", "", "f1 enter esc"},
+		{"open the manual", "", "f1 enter esc esc"},
 		{"open labels", "", "f esc"},
 	} {
 		b.Run(d.name, func(b *testing.B) {

@@ -34,10 +34,15 @@ func (h help) actions() []*action {
 	}
 }
 
-// contents lists the pages of the manual; the one that is chosen opens.
+// contents lists the pages of the manual; the one that is chosen opens above it.
 func (h help) contents() tea.Cmd {
-	menu := dialog.Menu{Title: "The manual", Then: func(topic string) tea.Cmd { return h.show(dialog.Manual(h.theme, topic)) }}
+	topics := map[string]manual.Topic{}
+	menu := dialog.Menu{Title: "The manual", Then: func(topic string) tea.Cmd {
+		h.contents()
+		return h.show(dialog.Manual(h.theme, topics[topic]))
+	}}
 	for _, t := range manual.Topics() {
+		topics[t.Name] = t
 		menu.Choices = append(menu.Choices, dialog.Choice{ID: t.Name, Title: t.Title, Also: t.Summary})
 	}
 	return h.show(dialog.NewMenu(menu))

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -13,26 +12,13 @@ import (
 	"mayfly/ui/theme"
 )
 
-// page is a text on the screen, such as a page of the manual.
-type page struct {
-	title string
-	lines func(w int) []string // laid out for w cells; may contain styles and links of our own
-}
-
-// Manual opens the manual at the page of a topic, in the colours of a theme.
-func Manual(th *theme.Theme, topic string) Dialog {
-	style, first := ManualStyle(th), 0
-	var all []page
-	for n, t := range docs.Topics() {
-		if t.Name == topic {
-			first = n
-		}
-		all = append(all, page{t.Title, func(w int) []string {
-			lines, _ := docs.Render(t.Name, w, style) // it is one of the topics
-			return lines
-		}})
-	}
-	return newPages("Manual: ", 90, first, all...)
+// Manual opens a page of the manual in the colours of a theme.
+func Manual(th *theme.Theme, topic docs.Topic) Dialog {
+	style := ManualStyle(th)
+	return NewPage("Manual: "+topic.Title, 90, func(w int) []string {
+		lines, _ := docs.Render(topic.Name, w, style) // it is one of the topics
+		return lines
+	})
 }
 
 // ManualStyle is how the manual looks with a theme.
@@ -54,48 +40,35 @@ func NewPage(title string, widest int, lines func(w int) []string) Dialog {
 		need = max(need, theme.Width(line))
 	}
 	most := min(need, widest)
-	return newPages("", most, 0, page{title, func(w int) []string {
+	return Box(&page{title: title, lay: func(w int) []string {
 		if w == most {
 			return whole
 		}
 		return lines(w)
-	}})
+	}, most: most, pager: NewPager()})
 }
 
-// newPages opens pages at one of them. The title of the box is that of the page, with title before it.
-func newPages(title string, most, at int, all ...page) Dialog {
-	return Box(&pages{title: title, pages: all, pager: NewPager(), most: most, at: at})
-}
-
-type pages struct {
+// page is a text on the screen, such as a page of the manual.
+type page struct {
 	room
 	title string
-	pages []page
-	most  int               // cells of a row, at most
-	laid  []func() []string // each page laid out for the width, once
-	at    int               // the page that is shown
-	lines []string
+	lay   func(w int) []string // for w cells; may contain styles and links of our own
+	most  int                  // cells of a row, at most
+	lines []string             // as laid out
 	pager Pager
 
 	search Search // in the page
 }
 
 const (
-	roomyPages = 8 // height in rows from which page titles and keys are shown
-	pagesFoot  = "tab next page   / search   esc back"
-	textFoot   = "/ search   esc closes"
+	roomyPage = 8 // height in rows from which the keys are shown
+	textFoot  = "/ search   esc closes"
 )
 
-// Fit lays out the page again if the page or the width has changed.
-func (m *pages) Fit(w, h int) {
-	if w != m.w || m.laid == nil {
-		m.lines, m.laid = nil, nil
-		for _, p := range m.pages {
-			m.laid = append(m.laid, sync.OnceValue(func() []string { return p.lines(max(1, min(w, m.most))) }))
-		}
-	}
-	if m.lines == nil {
-		m.lines = m.laid[m.at]()
+// Fit lays out the page again if the width has changed.
+func (m *page) Fit(w, h int) {
+	if w != m.w || m.lines == nil {
+		m.lines = m.lay(max(1, min(w, m.most)))
 		m.pager.SetLines(m.lines)
 		m.search.In(len(m.lines), func(n int) string { return ansi.Strip(m.lines[n]) })
 	}
@@ -103,26 +76,21 @@ func (m *pages) Fit(w, h int) {
 	m.pager.Fit(m.height())
 }
 
-// height is the number of lines of the page on the screen. Several pages have the same height.
-func (m *pages) height() int {
+// height is the number of lines of the page on the screen.
+func (m *page) height() int {
 	h := m.h
 	switch {
-	case h >= roomyPages && len(m.pages) > 1:
-		return h - 4
-	case h >= roomyPages:
+	case h >= roomyPage:
 		h -= 2
 	case m.searching():
 		h--
 	}
-	if len(m.pages) == 1 {
-		h = min(h, len(m.lines))
-	}
-	return max(1, h)
+	return max(1, min(h, len(m.lines)))
 }
 
-func (m *pages) searching() bool { return m.search.Typing || m.search.On() }
+func (m *page) searching() bool { return m.search.Typing || m.search.On() }
 
-func (m *pages) Update(msg tea.Msg) Result {
+func (m *page) Update(msg tea.Msg) Result {
 	if m.search.Typing {
 		m.typeSearch(msg)
 		return Result{}
@@ -149,23 +117,11 @@ func (m *pages) Update(msg tea.Msg) Result {
 		if line, ok := m.search.Step(n); ok {
 			m.pager.Show(line)
 		}
-	case "tab", "l", "right":
-		return m.turn(1)
-	case "shift+tab", "h", "left":
-		return m.turn(-1)
 	}
 	return Result{}
 }
 
-// turn goes to another page, which Fit lays out. The one after it is laid out in the background: that can take 10 ms.
-func (m *pages) turn(n int) Result {
-	m.at = (m.at + n + len(m.pages)) % len(m.pages)
-	m.lines = nil
-	next := m.laid[(m.at+n+len(m.pages))%len(m.pages)]
-	return Result{Do: func() tea.Cmd { return func() tea.Msg { next(); return nil } }}
-}
-
-func (m *pages) typeSearch(msg tea.Msg) {
+func (m *page) typeSearch(msg tea.Msg) {
 	k, isKey := msg.(tea.KeyPressMsg)
 	_, wheel := msg.(tea.MouseWheelMsg)
 	if wheel || isKey && slices.Contains([]string{"up", "down", "pgup", "pgdown"}, KeyName(k)) {
@@ -178,18 +134,12 @@ func (m *pages) typeSearch(msg tea.Msg) {
 	}
 }
 
-func (m *pages) Rows(th *theme.Theme) (string, []string) {
-	width, roomy := min(m.w, m.most), m.h >= roomyPages
+func (m *page) Rows(th *theme.Theme) (string, []string) {
+	width, roomy := min(m.w, m.most), m.h >= roomyPage
 	var rows []string
-	if roomy && len(m.pages) > 1 {
-		rows = append(rows, m.tabs(th, width), "")
-	}
 	from, to := m.pager.Visible()
 	for n := from; n < to; n++ {
 		rows = append(rows, m.search.Mark(th, n, m.lines[n]))
-	}
-	for range m.height() - (to - from) {
-		rows = append(rows, "")
 	}
 	if roomy {
 		rows = append(rows, "")
@@ -200,25 +150,7 @@ func (m *pages) Rows(th *theme.Theme) (string, []string) {
 	for n, r := range rows {
 		rows[n] = theme.Fit(r, width)
 	}
-	return m.title + m.pages[m.at].title, rows
-}
-
-// tabs draws the titles, from the first with which that of the page fits.
-func (m *pages) tabs(th *theme.Theme, w int) string {
-	titles := make([]string, len(m.pages))
-	for n, p := range m.pages {
-		titles[n] = p.title
-	}
-	const marks = 4 // cells of … before and behind
-	first := 0
-	for first < m.at && theme.Width(strings.Join(titles[first:m.at+1], "  "))+marks > w {
-		first++
-	}
-	row := Tabs(th, titles[first:], m.at-first, "  ")
-	if first > 0 {
-		row = th.Dim.On("… ") + row
-	}
-	return row
+	return m.title, rows
 }
 
 // Tabs draws names side by side, the one that is shown underlined.
@@ -234,7 +166,7 @@ func Tabs(th *theme.Theme, names []string, shown int, gap string) string {
 }
 
 // foot is the bottom line: the search, or the keys.
-func (m *pages) foot(th *theme.Theme, w int) string {
+func (m *page) foot(th *theme.Theme, w int) string {
 	switch {
 	case m.search.Typing:
 		return m.search.Prompt(th, w)
@@ -245,12 +177,9 @@ func (m *pages) foot(th *theme.Theme, w int) string {
 		}
 		return status
 	}
-	keys, far := pagesFoot, ""
-	if len(m.pages) == 1 {
-		keys = textFoot
-	}
+	far := ""
 	if _, to := m.pager.Visible(); m.height() < len(m.lines) {
 		far = strconv.Itoa(100*to/len(m.lines)) + "%"
 	}
-	return th.Dim.On(theme.Spread(keys, far, w))
+	return th.Dim.On(theme.Spread(textFoot, far, w))
 }

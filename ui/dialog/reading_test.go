@@ -121,70 +121,47 @@ s
 	}
 }
 
-// book is a manual of three pages; the lines of the first carry styles.
-func book() []page {
-	long := func(title string, n int) page {
-		return page{title, func(w int) []string {
-			var lines []string
-			for i := range n {
-				lines = append(lines, fmt.Sprintf("\x1b[1mLine %d\x1b[m of %s, for %d cells", i, title, w))
-			}
-			return lines
-		}}
-	}
-	return []page{long("ci", 100), long("keys", 3), long("scale", 50)}
+// long is a page of 100 lines with styles.
+func long() Dialog {
+	return NewPage("Manual: ci", 90, func(w int) []string {
+		var lines []string
+		for i := range 100 {
+			lines = append(lines, fmt.Sprintf("\x1b[1mLine %d\x1b[m of ci, for %d cells", i, w))
+		}
+		return lines
+	})
 }
 
 func TestTheManual(t *testing.T) {
-	s := open(t, newPages("Manual: ", 90, 0, book()...), 44, 12)
+	s := open(t, long(), 44, 12)
 	s.draw().Is(`
-╭ Manual: ci ──────────────────────────────╮
-│ ci  keys  scale                          │
-│                                          │
-│ Line 0 of ci, for 40 cells               │
-│ Line 1 of ci, for 40 cells               │
-│ Line 2 of ci, for 40 cells               │
-│ Line 3 of ci, for 40 cells               │
-│ Line 4 of ci, for 40 cells               │
-│ Line 5 of ci, for 40 cells               │
-│                                          │
-│ tab next page   / search   esc back   6% │
-╰──────────────────────────────────────────╯
+      ╭ Manual: ci ─────────────────╮
+      │ Line 0 of ci, for 90 cells  │
+      │ Line 1 of ci, for 90 cells  │
+      │ Line 2 of ci, for 90 cells  │
+      │ Line 3 of ci, for 90 cells  │
+      │ Line 4 of ci, for 90 cells  │
+      │ Line 5 of ci, for 90 cells  │
+      │ Line 6 of ci, for 90 cells  │
+      │ Line 7 of ci, for 90 cells  │
+      │                             │
+      │ / search   esc closes    8% │
+      ╰─────────────────────────────╯
 `)
 	s.press("pgdown", "j")
-	s.see("│ Line 7 ")
+	s.see("│ Line 9 ")
 	s.press("G")
 	s.see("Line 99", "100%")
-	s.press("tab")
-	s.see("Manual: keys", "Line 2 of keys")
-	s.press("shift+tab", "left")
-	s.see("Manual: scale", "Line 0 of scale")
-	s.w = 34
-	s.see("for 30 cells")
+	s.w = 24
+	s.see("ci, for 2…")
 	if r := s.press("f1"); !r.Close {
 		t.Error("F1 did not close the manual")
 	}
 }
 
-// The title of the page that is shown is among the titles, however many come before it.
-func TestTitlesOfManyPages(t *testing.T) {
-	pages := make([]page, 12)
-	for n := range pages {
-		pages[n] = page{fmt.Sprintf("Page %d", n), func(int) []string { return []string{"text"} }}
-	}
-	s := open(t, newPages("", 90, 0, pages...), 36, 12)
-	s.see("Page 0  Page 1  Page 2")
-	for n := 1; n < len(pages); n++ {
-		s.press("tab")
-		s.see(fmt.Sprintf("  Page %d ", n))
-	}
-	s.draw().DontSee("Page 0 ")
-	s.see("… Page 9  Page 10  Page 11 ")
-}
-
 func TestSearchingTheManual(t *testing.T) {
 	for _, size := range [][2]int{{60, 12}, {20, 6}} {
-		s := open(t, newPages("Manual: ", 90, 0, book()...), size[0], size[1])
+		s := open(t, long(), size[0], size[1])
 		s.draw()
 		s.press("/", "LINE 4")
 		s.see("/LINE 4")
@@ -200,8 +177,6 @@ func TestSearchingTheManual(t *testing.T) {
 		s.see("Line 49 ")
 		s.press("/", "nowhere", "enter")
 		s.see("/nowhere")
-		s.press("tab") // the next page is searched too
-		s.draw()
 		s.press("esc")
 		s.draw().DontSee("/nowhere")
 		if r := s.press("esc"); !r.Close {

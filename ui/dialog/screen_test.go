@@ -89,7 +89,7 @@ func every() map[string]Dialog {
 		"menu":   NewMenu(menuOf(40)),
 		"help":   NewMenu(help),
 		"labels": NewLabels(func() []Label { return []Label{{X: 3, Y: 2}, {X: 90, Y: 5}, {X: 0, Y: 50}} }),
-		"manual": newPages("Manual: ", 90, 0, book()...),
+		"manual": long(),
 	}
 }
 

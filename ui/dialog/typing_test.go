@@ -199,7 +199,7 @@ func TestAPrompt(t *testing.T) {
 }
 
 func TestALineThatIsTypedIsBoundedAndShowsItsEnd(t *testing.T) {
-	manual := newPages("Manual: ", 90, 0, book()...)
+	manual := long()
 	manual.Update(tea.KeyPressMsg{Code: '/', Text: "/"})
 	for name, d := range map[string]Dialog{"menu": NewMenu(menuOf(3)), "prompt": labelPrompt(), "form": inboxForm(), "manual": manual} {
 		t.Run(name, func(t *testing.T) {
