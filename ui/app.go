@@ -214,7 +214,7 @@ func (a *app) frame() string {
 		return strings.Join(theme.TooSmall(a.width, a.height), "\n")
 	}
 	rows := make([]string, a.height)
-	rows[a.layout.Header.Y] = a.header(a.path(), a.width)
+	rows[a.layout.Header.Y] = a.header(a.place(), a.width)
 	rows[a.layout.Footer.Y] = a.footer.draw(a.theme, a.table, a.focus, a.typingKeys(), a.width, a.now)
 	a.drawPanes(rows)
 	for _, d := range a.dialogs {

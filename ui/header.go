@@ -20,15 +20,18 @@ import (
 // startDelay is how long connecting may take before the screen mentions it.
 const startDelay = 150 * time.Millisecond
 
-// namedPath is the width in cells from which the path begins with the name of the program.
-const namedPath = 30
+// namedFrom is the width in cells from which the list of inboxes has the name of the program before its own.
+const namedFrom = 30
 
-// header is the first row, w cells wide. It shows path instead of the service if path is not nil. Without
+// header is the first row, w cells wide. It shows place instead of the service if there is one. Without
 // room, the least important of the vitals goes first, then the service takes a shorter form.
-func (a *app) header(path []string, w int) string {
+func (a *app) header(place string, w int) string {
 	lefts := a.serviceForms()
-	if path != nil && a.session() != nil {
-		lefts = []string{" " + a.drawPath(path, w >= namedPath)}
+	if place != "" && a.session() != nil {
+		lefts = []string{" " + a.theme.Bright.On(a.theme.StableWidth(place))}
+		if a.focus == theme.Inboxes && w >= namedFrom {
+			lefts[0] = " " + (a.theme.Accent + theme.Bold).On("mayfly") + a.theme.Faint.On(" › ") + lefts[0][1:]
+		}
 	}
 	long, short := a.pulse()
 	vitals := append(a.vitals(), long)
@@ -65,19 +68,6 @@ func (a *app) serviceForms() []string {
 		}
 	}
 	return append(forms, name)
-}
-
-func (a *app) drawPath(parts []string, named bool) string {
-	th := a.theme
-	last := len(parts) - 1
-	if last == 0 && named {
-		return (th.Accent + theme.Bold).On("mayfly") + th.Faint.On(" › ") + th.Bright.On(parts[0])
-	}
-	head := ""
-	for _, p := range parts[min(1, last):last] {
-		head += th.Dim.On(th.StableWidth(p)) + th.Faint.On(" › ")
-	}
-	return head + th.Bright.On(th.StableWidth(parts[last]))
 }
 
 // vitals are the facts at the right, the least important first; none while something is wrong.

@@ -187,20 +187,18 @@ func (s *screen) prune(now time.Time) {
 	}
 }
 
-// path is the path to the pane shown, when only one is; nil when several are.
-func (s *screen) path() []string {
-	if s.layout.Columns > 1 {
-		return nil
+// place names what the one pane that is shown is about; "" when several are. The reader has the subject in its title.
+func (s *screen) place() string {
+	switch i := s.store.Inboxes[s.messages.InboxID]; {
+	case s.layout.Columns > 1:
+		return ""
+	case s.focus == theme.Inboxes:
+		return "Inboxes"
+	case i == nil:
+		return "All"
+	default:
+		return theme.CutMiddle(i.Name(), s.width/2)
 	}
-	parts := []string{"Inboxes"}
-	if s.focus != theme.Inboxes {
-		name := "All"
-		if i := s.store.Inboxes[s.messages.InboxID]; i != nil {
-			name = theme.CutMiddle(i.Name(), s.width/2)
-		}
-		parts = append(parts, name)
-	}
-	return parts // the reader has the subject in its title
 }
 
 // tickMsg means that a second has passed, redrawMsg that something is to be mentioned by now.

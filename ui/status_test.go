@@ -73,10 +73,10 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 	for range 31 {
 		_, _ = unstated.session().Client.Inbox(t.Context(), "missing")
 	}
-	uitest.Draw(t, []string{unstated.header(nil, 120)}, 120).DontSee("a minute", "of 60") // the service has named no limit
+	uitest.Draw(t, []string{unstated.header("", 120)}, 120).DontSee("a minute", "of 60") // the service has named no limit
 	a := onlineAt(t, apitest.Options{Extensions: true, RequestsPerMinute: 60})
 	a.session().SMTPAddr, a.arrivals.follow, a.arrivals.newest = "127.0.0.1:2525", true, &store.Message{Delay: 3200 * time.Millisecond}
-	uitest.Draw(t, []string{a.header(nil, 120)}, 120).DontSee("a minute") // while most of it is left
+	uitest.Draw(t, []string{a.header("", 120)}, 120).DontSee("a minute") // while most of it is left
 	for range 31 {
 		_, _ = a.session().Client.Inbox(t.Context(), "missing") // uses up the budget
 	}
@@ -85,36 +85,37 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 	limited := online(t)
 	fail(api.ErrRateLimited, now.Add(12*time.Second))(limited)
 	for _, c := range []struct {
-		a    *app
-		w    int
-		path []string
-		want string
+		a           *app
+		w           int
+		place, want string
 	}{
-		{a, 140, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525  last mail after 3.2 s · 31 of 60 requests this minute · 60 min left · following · ● live"},
-		{a, 120, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525  31 of 60 requests this minute · 60 min left · following · ● live"},
-		{a, 80, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525   60 min left · following · ● live"},
-		{a, 70, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525       following · ● live"},
-		{a, 60, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525          ● live"},
-		{a, 52, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525   ● live"},
-		{a, 45, nil, " mayfly  mail.example · SMTP :2525   ● live"},
-		{a, 40, nil, " mayfly  mail.example            ● live"},
-		{a, 20, nil, " mayfly  ma… ● live"},
-		{a, 90, []string{"Inboxes"}, " mayfly › Inboxes  31 of 60 requests this minute · 60 min left · following · ● live"},
-		{a, 80, []string{"Inboxes", "ada"}, " ada  31 of 60 requests this minute · 60 min left · following · ● live"},
-		{a, 40, []string{"Inboxes", "ada", "Welcome"}, " ada › Welcome       following · ● live"},
-		{a, 29, []string{"Inboxes"}, " Inboxes   following · ● live"},
-		{a, 20, []string{"Inboxes", "ada", "Confirm your address"}, " ada › Conf… ● live"},
-		{a, 40, []string{"Inboxes", render.Clean(uitest.Hostile), render.Clean(uitest.Hostile)}, " 👨 ❤ end › 👨 ❤ end             ● live"},
-		{moved, 80, nil, " mayfly  mail.example · SMTP 127.0.0.1:2526 (2525 was taken)   ● live"},
-		{moved, 62, nil, " mayfly  mail.example · SMTP :2526 (2525 was taken)   ● live"},
-		{moved, 52, nil, " mayfly  mail.example · SMTP 127.0.0.1:2526   ● live"},
+		{a, 140, "", " mayfly  mail.example · SMTP 127.0.0.1:2525  last mail after 3.2 s · 31 of 60 requests this minute · 60 min left · following · ● live"},
+		{a, 120, "", " mayfly  mail.example · SMTP 127.0.0.1:2525  31 of 60 requests this minute · 60 min left · following · ● live"},
+		{a, 80, "", " mayfly  mail.example · SMTP 127.0.0.1:2525   60 min left · following · ● live"},
+		{a, 70, "", " mayfly  mail.example · SMTP 127.0.0.1:2525       following · ● live"},
+		{a, 60, "", " mayfly  mail.example · SMTP 127.0.0.1:2525          ● live"},
+		{a, 52, "", " mayfly  mail.example · SMTP 127.0.0.1:2525   ● live"},
+		{a, 45, "", " mayfly  mail.example · SMTP :2525   ● live"},
+		{a, 40, "", " mayfly  mail.example            ● live"},
+		{a, 20, "", " mayfly  ma… ● live"},
+		{a, 90, "Inboxes", " mayfly › Inboxes  31 of 60 requests this minute · 60 min left · following · ● live"},
+		{a, 80, "ada", " ada  31 of 60 requests this minute · 60 min left · following · ● live"},
+		{a, 29, "Inboxes", " Inboxes   following · ● live"},
+		{a, 20, "confirm-your-address", " confirm-yo… ● live"},
+		{a, 40, render.Clean(uitest.Hostile), " 👨 ❤ end   following · ● live"},
+		{moved, 80, "", " mayfly  mail.example · SMTP 127.0.0.1:2526 (2525 was taken)   ● live"},
+		{moved, 62, "", " mayfly  mail.example · SMTP :2526 (2525 was taken)   ● live"},
+		{moved, 52, "", " mayfly  mail.example · SMTP 127.0.0.1:2526   ● live"},
 		// What is wrong stands alone, and the time of the next attempt stays.
-		{limited, 80, nil, " mayfly  mail.example   ! Request limit reached: retry in 12 s"},
-		{limited, 56, nil, " mayfly  mail.example   ! limit reached 12 s"},
-		{limited, 45, nil, " mayfly  mail.example   ! limit reached 12 s"},
-		{limited, 40, []string{"Inboxes", "quiet-otter-x7"}, " quiet-otter-x7   ! limit reached 12 s"},
+		{limited, 80, "", " mayfly  mail.example   ! Request limit reached: retry in 12 s"},
+		{limited, 56, "", " mayfly  mail.example   ! limit reached 12 s"},
+		{limited, 45, "", " mayfly  mail.example   ! limit reached 12 s"},
+		{limited, 40, "quiet-otter-x7", " quiet-otter-x7   ! limit reached 12 s"},
 	} {
-		got := uitest.Draw(t, []string{c.a.header(c.path, c.w)}, c.w).String()
+		if c.a.focus = theme.Messages; c.place == "Inboxes" {
+			c.a.focus = theme.Inboxes
+		}
+		got := uitest.Draw(t, []string{c.a.header(c.place, c.w)}, c.w).String()
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") {
 			t.Errorf("%d cells:\n%s, want\n%s", c.w, got, c.want)
 		}
@@ -148,7 +149,7 @@ func TestTheStateOfTheConnection(t *testing.T) {
 	} {
 		a := online(t)
 		c.change(a)
-		row := uitest.Draw(t, []string{a.header([]string{"x"}, 66)}, 66).String()
+		row := uitest.Draw(t, []string{a.header("x", 66)}, 66).String()
 		if !strings.HasSuffix(row, " "+c.want) && (c.want != "" || row != " mayfly  local") {
 			t.Errorf("%q, want %q at its end", row, c.want)
 		}
@@ -160,12 +161,12 @@ func TestTheTimeThatIsLeft(t *testing.T) {
 	a.session().Mode = watch.Unknown
 	for left, want := range map[time.Duration]string{time.Hour: "60 min left", 30 * time.Second: "30 s left", 0: "✕ gone"} {
 		a.inboxes.Inbox().Expires = now.Add(left)
-		uitest.Draw(t, []string{a.header(nil, 80)}, 80).See(want)
+		uitest.Draw(t, []string{a.header("", 80)}, 80).See(want)
 	}
 	a.inboxes.Inbox().Expires = time.Time{}
-	uitest.Draw(t, []string{a.header(nil, 80)}, 80).DontSee("left")
+	uitest.Draw(t, []string{a.header("", 80)}, 80).DontSee("left")
 	a.inboxes.Inbox().Expires = now.Add(lists.NearEnd)
-	if got := a.header(nil, 80); !strings.Contains(got, a.theme.Warn.On("5 min left")) {
+	if got := a.header("", 80); !strings.Contains(got, a.theme.Warn.On("5 min left")) {
 		t.Errorf("an end that is near does not stand out: %q", got)
 	}
 }
