@@ -29,13 +29,13 @@ async function test(name, f) {
 // serve starts the service and resolves to its addresses.
 async function serve() {
   const store = path.join(dir, "store");
-  const key = (await exec(mayfly, ["admin", "key", "create", "--plan", "enterprise", "--store", store], { env })).stdout.trim();
   const child = spawn(mayfly, ["serve", "--mcp", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", store, "--domains", "mayfly.test"],
     { env, stdio: ["ignore", "inherit", "pipe"] });
   for await (const line of createInterface({ input: child.stderr })) {
     const addresses = line.match(/127\.0\.0\.1:\d+/g);
     if (addresses?.length >= 2) {
       child.stderr.resume();
+      const key = (await exec(mayfly, ["admin", "key", "create", "--plan", "enterprise", "--store", store], { env })).stdout.trim();
       const rest = line.match(/http:\/\/(127\.0\.0\.1:\d+)/i)[1];
       return { child, key, base: `http://${rest}`, smtp: addresses.find((a) => a !== rest) };
     }
