@@ -220,7 +220,7 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(dir, nil, 0o600))
 	r := registry.Open(dir, "default", base)
-	if err := r.SaveSeen(registry.Change{InboxID: "a"}); err == nil || !strings.Contains(err.Error(), "keep what was seen") {
+	if err := r.SaveSeen(registry.Change{InboxID: "a"}); err == nil || !strings.Contains(err.Error(), "will not remember what was read") {
 		t.Errorf("saved: %v", err)
 	}
 	err := r.HandOver(t.Context(), "a", func(*watch.Delivered) bool { t.Error("it is delivered"); return true })
