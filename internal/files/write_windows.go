@@ -9,9 +9,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// longestWait is the last pause between attempts to replace a file that somebody reads; each is twice
-// as long as the one before, the first a millisecond.
-const longestWait = time.Second
+// How long Write tries to replace a file that others read, and how often: each of them has it open for a moment only.
+const (
+	longestWait = 2 * time.Second
+	pause       = 5 * time.Millisecond
+)
 
 // Write creates or replaces a file, which belongs to whom its folder belongs.
 func Write(path string, content []byte) error {
@@ -32,12 +34,11 @@ func Write(path string, content []byte) error {
 // rename replaces a file. Windows refuses that while somebody has it open, and does not say when
 // nobody has any more.
 func rename(from, to string) error {
-	for wait := time.Millisecond; ; wait *= 2 {
+	for began := time.Now(); ; time.Sleep(pause) {
 		err := os.Rename(from, to)
 		inUse := errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
-		if !inUse || wait > longestWait {
+		if !inUse || time.Since(began) > longestWait {
 			return err
 		}
-		time.Sleep(wait)
 	}
 }
