@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The load of TestMailIsOnTheScreenDuringBursts.
+// The load of probeDuringBursts.
 const (
 	burstScreens = 4
 	burstInboxes = 200
@@ -24,12 +24,34 @@ const (
 	probePace    = 100 * time.Millisecond // between the mails that are measured
 )
 
-// Four applications show the same inbox while bursts of mail arrive for two hundred others. The test
-// logs how long after its 250 a mail to that inbox is on the screens: the target is 250 ms at p99, on
-// a machine that does nothing else. It fails when that is far off, or when a screen says that it is
-// live long after it is not.
-func TestMailIsOnTheScreenDuringBursts(t *testing.T) {
+// Four applications show the same inbox while bursts of mail arrive for two hundred others. In the end all that came is
+// shown, and said to be live.
+func TestScreensCatchUpWithBursts(t *testing.T) {
 	long(t)
+	for _, s := range probeDuringBursts(t) {
+		s.waitFor("● live")
+	}
+}
+
+// BenchmarkMailOnTheScreenDuringBursts reports how long after its 250 a mail is on the screens meanwhile, and the longest
+// that a screen said that it was live without it. The target is 250 ms at p99, on a machine that does nothing else.
+func BenchmarkMailOnTheScreenDuringBursts(b *testing.B) {
+	var took []time.Duration
+	claimed := time.Duration(0)
+	for b.Loop() {
+		for _, s := range probeDuringBursts(b) {
+			took = append(took, s.took...)
+			claimed = max(claimed, s.claimed)
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Milliseconds()), "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Milliseconds()), "p99-ms")
+	b.ReportMetric(float64(claimed.Milliseconds()), "claimed-live-ms")
+}
+
+// probeDuringBursts returns the screens once all of them show the last of the probes.
+func probeDuringBursts(t testing.TB) []*probedScreen {
 	m := newMachine(t)
 	var screens []*probedScreen
 	for range burstScreens {
@@ -63,29 +85,13 @@ func TestMailIsOnTheScreenDuringBursts(t *testing.T) {
 	})
 	close(done)
 	watching.Wait()
-
-	var took []time.Duration
-	claimed := time.Duration(0)
-	for _, s := range screens {
-		took = append(took, s.took...)
-		claimed = max(claimed, s.claimed)
-	}
-	slices.Sort(took)
-	p99 := took[len(took)*99/100]
-	t.Logf("%d mails on %d screens: %v at p50, %v at p99, %v at most; live with a mail missing for %v",
-		probes.count(), len(screens), took[len(took)/2], p99, took[len(took)-1], claimed)
-	if p99 > 2*time.Second {
-		t.Errorf("a mail is on the screen after %v", p99)
-	}
-	if claimed > 3*time.Second {
-		t.Errorf("a screen says it is live %v after a mail that it does not show", claimed)
-	}
+	return screens
 }
 
 func burstAddress(n int) string { return fmt.Sprintf("burst-%03d@mayfly.test", n) }
 
 // sendBurst sends burstMails to the inboxes in turn.
-func sendBurst(t *testing.T, smtp string) {
+func sendBurst(t testing.TB, smtp string) {
 	message := strings.Repeat(strings.Repeat("x", 78)+"\r\n", 25)
 	started := time.Now()
 	var sending sync.WaitGroup
@@ -111,7 +117,7 @@ type probes struct {
 }
 
 // send sends probes to the inbox on the screens until stop.
-func (p *probes) send(t *testing.T, to *probedScreen, stop chan struct{}) {
+func (p *probes) send(t testing.TB, to *probedScreen, stop chan struct{}) {
 	sender := dialSender(t, to.smtp)
 	pace := time.NewTicker(probePace)
 	defer pace.Stop()
