@@ -192,7 +192,7 @@ func (d *doctor) service(ctx context.Context) {
 		return
 	}
 	if s.session != nil {
-		d.local(s.session.last.State)
+		d.local(s.session.last.Load().State)
 	}
 	d.answers(ctx, s)
 }

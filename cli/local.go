@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -123,39 +124,40 @@ func (a *app) notices(s local.State) []string {
 	return lines
 }
 
+// heartbeatTimeout is how long the local service may take to say that it is there.
+const heartbeatTimeout = 2 * time.Second
+
 // openLocal connects the application to the local service, which it starts if it does not run.
 func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Service, error) {
-	s, err := local.Open(ctx, a.localOptions())
-	if err != nil {
-		return nil, err
-	}
-	p.baseURL = s.BaseURL
-	c, err := a.connection(p, s.Key, s)
+	c, err := a.connectLocal(ctx, p, local.Open)
 	if err != nil {
 		return nil, err
 	}
 	notice := ""
-	if notices := a.notices(s.State); notices != nil {
+	if notices := a.notices(c.session.last.Load().State); notices != nil {
 		notice = a.config().Complaint(notices...) // a mistake in config.toml is said first
 	}
 	return &session.Service{
 		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, Local: true,
-		Rules: c.rules, SMTPAddr: s.SMTPAddr, SMTPNote: strings.TrimPrefix(s.SMTP(), s.SMTPAddr), Notice: notice,
-		Done: s.Done(), Stopped: func() bool { return errors.Is(s.Err(), local.ErrStopped) },
+		Rules: c.rules, Notice: notice,
+		SMTP: func() (address, note string) {
+			s := c.session.last.Load()
+			return s.SMTPAddr, strings.TrimPrefix(s.SMTP(), s.SMTPAddr)
+		},
 		Answers: func(ctx context.Context) error {
-			if _, err := s.Now(ctx); err != nil {
+			s, err := c.session.attached(ctx)
+			if err == nil {
+				ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
+				defer cancel()
+				_, err = s.Now(ctx)
+			}
+			if err != nil {
 				return fmt.Errorf("%w: %w", api.ErrUnavailable, err)
 			}
 			return nil
 		},
-		Started: func(ctx context.Context) error {
-			s, err := local.Await(ctx, a.localOptions())
-			if err == nil {
-				s.Close()
-			}
-			return err
-		},
 		Close: func(ctx context.Context) error {
+			s := c.session.last.Load()
 			text := exitNotice(ctx, s, c.client)
 			a.exitNotice.Store(&text)
 			s.Close()
@@ -188,28 +190,29 @@ type localSession struct {
 	app  *app
 	find findLocal
 
-	mu   sync.Mutex
-	last *local.Session
+	mu   sync.Mutex // held while it attaches
+	last atomic.Pointer[local.Session]
 }
 
 // attached returns the session with the service that runs now.
 func (s *localSession) attached(ctx context.Context) (*local.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	last := s.last.Load()
 	select {
-	case <-s.last.Done():
+	case <-last.Done():
 	default:
-		return s.last, nil
+		return last, nil
 	}
 	find := s.find
-	if s.last.Err() != nil {
+	if last.Err() != nil {
 		find = local.Find
 	}
 	next, err := find(ctx, s.app.localOptions())
 	if err != nil {
-		return nil, cmp.Or(s.last.Err(), err)
+		return nil, cmp.Or(last.Err(), err)
 	}
-	s.last = next
+	s.last.Store(next)
 	return next, nil
 }
 
@@ -219,13 +222,6 @@ func (s *localSession) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return now.RoundTrip(r)
-}
-
-// smtp is where the last service accepts mail.
-func (s *localSession) smtp() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last.SMTP()
 }
 
 func (a *app) mcpCommand() *cobra.Command {

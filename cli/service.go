@@ -118,7 +118,7 @@ type connection struct {
 // that is unknown.
 func (a *app) smtp(c *connection) string {
 	if c.session != nil {
-		return c.session.smtp()
+		return c.session.last.Load().SMTP()
 	}
 	if keys.SameService(c.baseURL, a.meant()) {
 		return a.env.Getenv("MAYFLY_SMTP")
@@ -151,23 +151,29 @@ func (a *app) connectBy(ctx context.Context, find findLocal) (*connection, error
 		return nil, err
 	}
 	if p.local() {
-		s, err := find(ctx, a.localOptions())
-		if err != nil {
-			return nil, err
-		}
-		session := &localSession{app: a, find: find, last: s}
-		p.baseURL = s.BaseURL
-		c, err := a.connection(p, s.Key, session)
-		if err == nil {
-			c.session = session
-		}
-		return c, err
+		return a.connectLocal(ctx, p, find)
 	}
 	key, err := a.key(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	return a.connection(p, key.Secret.Reveal(), a.transport)
+}
+
+// connectLocal connects to the local service, found in some way.
+func (a *app) connectLocal(ctx context.Context, p endpoint, find findLocal) (*connection, error) {
+	s, err := find(ctx, a.localOptions())
+	if err != nil {
+		return nil, err
+	}
+	session := &localSession{app: a, find: find}
+	session.last.Store(s)
+	p.baseURL = s.BaseURL
+	c, err := a.connection(p, s.Key, session)
+	if err == nil {
+		c.session = session
+	}
+	return c, err
 }
 
 // findLocal is [local.Find] or [local.Open].

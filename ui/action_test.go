@@ -175,7 +175,7 @@ func TestTheListOfActionsBeginsWithThePane(t *testing.T) {
 }
 
 func TestReasons(t *testing.T) {
-	smtp := func(a *app) { a.session().SMTPAddr = "127.0.0.1:2525" }
+	smtp := func(a *app) { a.session().SMTP = smtpAt("127.0.0.1:2525", "") }
 	gone := func(a *app) { a.inbox().Expires = now }
 	all := func(a *app) { a.selectInbox(store.All) }
 	none := func(a *app) { a.store.Forget("a"); a.updateLists() }

@@ -56,10 +56,6 @@ func (c connecting) update(msg tea.Msg) tea.Cmd {
 		}
 	case session.Connected:
 		return c.use(m)
-	case session.Lost:
-		if m.Session() == c.session() {
-			return c.connection.Lose(m, c.now)
-		}
 	}
 	return nil
 }
@@ -175,7 +171,7 @@ func (c connecting) connectTo(t session.Target) tea.Cmd {
 
 // refresh fetches the lists again, or retries the connection.
 func (c connecting) refresh() tea.Cmd {
-	if c.reader.Err != nil && c.connection.Working() {
+	if c.reader.Err != nil && c.session() != nil {
 		c.reader.Close() // to be opened anew
 		return nil
 	}

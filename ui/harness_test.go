@@ -155,8 +155,12 @@ func (h *harness) connection() *session.Service {
 		h.t.Fatal(err)
 	}
 	return &session.Service{
-		Client: client, Registry: h.registry, Name: "mail.example", Profile: "test", SMTPAddr: h.smtp, Local: h.smtp != "",
+		Client: client, Registry: h.registry, Name: "mail.example", Profile: "test", SMTP: smtpAt(h.smtp, ""), Local: h.smtp != "",
 	}
+}
+
+func smtpAt(address, note string) func() (string, string) {
+	return func() (string, string) { return address, note }
 }
 
 // onlyOnce connects as usual the first time, and from then on fails as again does.

@@ -54,15 +54,16 @@ func (a *app) header(place string, w int) string {
 func (a *app) serviceForms() []string {
 	th := a.theme
 	name := " " + (th.Accent + theme.Bold).On("mayfly") + "  " + th.Text.On(a.connection.Name())
-	if a.session() == nil || a.session().SMTPAddr == "" {
+	address, note := a.session().SendTo()
+	if address == "" {
 		return []string{name}
 	}
-	address, smtp := a.session().SMTPAddr, name+th.Dim.On(" · SMTP ")
+	smtp := name + th.Dim.On(" · SMTP ")
 	addresses, forms := []string{address}, []string{}
 	if sockets.IsLoopbackAddress(address) {
 		addresses = append(addresses, address[strings.LastIndex(address, ":"):])
 	}
-	for _, note := range slices.Compact([]string{a.session().SMTPNote, ""}) {
+	for _, note := range slices.Compact([]string{note, ""}) {
 		for _, address := range addresses {
 			forms = append(forms, smtp+th.Text.On(address)+th.Warn.On(note))
 		}
@@ -190,22 +191,23 @@ func (a *app) hint(id, does string) string { return theme.Hint(a.theme, a.table.
 
 // waiting describes an empty inbox: how to send to it, and how long it has been waiting.
 func (a *app) waiting(i *store.Inbox, w int) []string {
-	th, conn := a.theme, a.session()
+	th := a.theme
+	address, note := a.session().SendTo()
 	wait := theme.Waited(a.now.Sub(i.Created))
 	var out []string
-	switch smtp := "SMTP " + conn.SMTPAddr; {
-	case conn.SMTPAddr == "":
+	switch smtp := "SMTP " + address; {
+	case address == "":
 		out = theme.WrapDim(th, "Mail sent to this address appears here.", w)
-	case theme.Width("Send mail to it via "+smtp+conn.SMTPNote) <= w:
-		out = []string{th.Dim.On("Send mail to it via ") + th.Text.On(smtp) + th.Warn.On(conn.SMTPNote)}
+	case theme.Width("Send mail to it via "+smtp+note) <= w:
+		out = []string{th.Dim.On("Send mail to it via ") + th.Text.On(smtp) + th.Warn.On(note)}
 	default:
-		out = []string{th.Dim.On("Send mail to it by"), th.Text.On(smtp) + th.Warn.On(conn.SMTPNote)}
+		out = []string{th.Dim.On("Send mail to it by"), th.Text.On(smtp) + th.Warn.On(note)}
 	}
 	out = append(out, th.Dim.On("Waiting for mail · "+wait), "", a.hint("copy-address", "copies the address"))
 	if a.table.byID("send-sample").reason() == "" {
 		out = append(out, a.hint("send-sample", "sends a sample message"))
 	}
-	if conn.Local {
+	if a.session().Local {
 		out = append(out, "")
 		out = append(out, theme.WrapDim(th, "Point your application's SMTP settings at this port; any login works. Every address it sends to becomes an inbox here.", w)...)
 	}

@@ -48,7 +48,7 @@ func (g inboxActions) actions() []*action {
 
 // sampleTarget is the inbox that a sample message can be sent to.
 func (g inboxActions) sampleTarget() (i *store.Inbox, disabledReason string) {
-	if s := g.session(); s != nil && s.SMTPAddr == "" {
+	if address, _ := g.session().SendTo(); g.session() != nil && address == "" {
 		return nil, "Sample messages can only be sent to the local service"
 	}
 	return g.theLiveInbox()

@@ -43,7 +43,7 @@ func newRig(t *testing.T) *rig {
 		}
 		return &session.Service{
 			Client: r.client, Registry: registry.Open(filepath.Join(dir, "registry"), "local", s.BaseURL), Name: "local",
-			Profile: "local", SMTPAddr: s.SMTPAddr, Local: true, Done: s.Done(),
+			Profile: "local", Local: true, SMTP: func() (address, note string) { return s.SMTPAddr, "" },
 			Close: func(context.Context) error { s.Close(); return nil },
 		}, nil
 	}

@@ -41,7 +41,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	case redrawMsg:
 	case session.Answer:
 		return a.onAnswer(msg)
-	case session.Connected, session.Lost:
+	case session.Connected:
 		return a.connecting.update(msg)
 	case session.Events, session.SeenChanged, burstOver:
 		return a.arrivals.update(msg)

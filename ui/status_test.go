@@ -75,13 +75,13 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 	}
 	uitest.Draw(t, []string{unstated.header("", 120)}, 120).DontSee("a minute", "of 60") // the service has named no limit
 	a := onlineAt(t, apitest.Options{Extensions: true, RequestsPerMinute: 60})
-	a.session().SMTPAddr, a.arrivals.follow, a.arrivals.newest = "127.0.0.1:2525", true, &store.Message{Delay: 3200 * time.Millisecond}
+	a.session().SMTP, a.arrivals.follow, a.arrivals.newest = smtpAt("127.0.0.1:2525", ""), true, &store.Message{Delay: 3200 * time.Millisecond}
 	uitest.Draw(t, []string{a.header("", 120)}, 120).DontSee("a minute") // while most of it is left
 	for range 31 {
 		_, _ = a.session().Client.Inbox(t.Context(), "missing") // uses up the budget
 	}
 	moved := online(t)
-	moved.session().SMTPAddr, moved.session().SMTPNote = "127.0.0.1:2526", " (2525 was taken)"
+	moved.session().SMTP = smtpAt("127.0.0.1:2526", " (2525 was taken)")
 	limited := online(t)
 	fail(api.ErrRateLimited, now.Add(12*time.Second))(limited)
 	for _, c := range []struct {
@@ -182,11 +182,11 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"starting", "Starting…", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
 		{"waiting", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) {}},
 		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) { a.inboxes.Inbox().CopiedAt = now.Add(-5 * time.Second) }},
-		{"with SMTP", "Send mail to it via SMTP h:25|Waiting for mail · 1 min||y copies the address||Point your application's SMTP", func(a *app) { a.session().SMTPAddr, a.session().Local = "h:25", true }},
+		{"with SMTP", "Send mail to it via SMTP h:25|Waiting for mail · 1 min||y copies the address||Point your application's SMTP", func(a *app) { a.session().SMTP, a.session().Local = smtpAt("h:25", ""), true }},
 		{"on another port", "Send mail to it by|SMTP 127.0.0.1:2526 (2525 was taken)|Waiting", func(a *app) {
-			a.session().SMTPAddr, a.session().SMTPNote = "127.0.0.1:2526", " (2525 was taken)"
+			a.session().SMTP = smtpAt("127.0.0.1:2526", " (2525 was taken)")
 		}},
-		{"with a long address of SMTP", "Send mail to it by|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(a *app) { a.session().SMTPAddr = "[2001:db8:1234:5678::1]:2525" }},
+		{"with a long address of SMTP", "Send mail to it by|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(a *app) { a.session().SMTP = smtpAt("[2001:db8:1234:5678::1]:2525", "") }},
 		{"with samples", "t sends a sample message", func(a *app) { a.table.byID("send-sample").DisabledReason = nil }},
 		{"all", "No mail in any inbox yet.", func(a *app) { a.selectInbox(store.All) }},
 		{"filtered", "No matches. esc clears the filter.", func(a *app) { a.messages.StartTyping(); a.messages.Type(tea.PasteMsg{Content: "x"}) }},

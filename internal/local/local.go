@@ -111,22 +111,6 @@ func Find(ctx context.Context, o Options) (*Session, error) {
 	})
 }
 
-// Await attaches to the local service once it runs.
-func Await(ctx context.Context, o Options) (*Session, error) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		s, err := Find(ctx, o)
-		if err == nil || ctx.Err() != nil {
-			return s, err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-		}
-	}
-}
-
 // Stop ends the local service, even if it has clients, and waits until its process has ended. It
 // fails with [ErrNotRunning] if it does not run.
 func Stop(ctx context.Context, o Options) error {

@@ -11,6 +11,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
+	"mayfly/internal/local"
 	"mayfly/internal/registry"
 	"mayfly/keys"
 	"mayfly/render"
@@ -37,26 +38,16 @@ type Options struct {
 	SaveProfile func(ctx context.Context, p Profile, key string, where keys.Place) error
 }
 
-// phase is one of the four cases of a connection.
-type phase int
-
-const (
-	connecting phase = iota // nothing is known to be wrong yet
-	connected
-	failing // the watcher of the session tries again by itself
-	down    // there is no session, or its service has ended; see Retry
-)
-
-// state is the case that a connection is in, with what belongs to it.
+// state is how a connection is. Without a session attempts to connect are repeated, see Retry; with one its watcher tries
+// again by itself.
 type state struct {
-	phase    phase
 	since    time.Time // when connecting began; once connected, when that was
-	err      error     // failing, down
-	retryAt  time.Time // failing, down: the next attempt; zero if none is due or one is under way
-	failures int       // connecting, down: the attempts that have failed in a row
+	err      error     // what is wrong; nil while nothing is known to be
+	retryAt  time.Time // the next attempt; zero if none is due or one is under way
+	failures int       // attempts to connect that have failed in a row
 }
 
-// Connection is the connection to a service. It reconnects by itself.
+// Connection is the connection to a service.
 type Connection struct {
 	Session *Session // nil until the first connection
 	Target  Target   // of the session
@@ -95,11 +86,8 @@ type Connected struct {
 func (c *Connection) Connect(t Target, now time.Time) tea.Cmd {
 	c.attempt++
 	c.asked = t
-	switch {
-	case c.Session == nil:
+	if c.Session == nil {
 		c.state = state{since: now, failures: c.state.failures}
-	case c.state.phase == down:
-		c.state.retryAt = time.Time{}
 	}
 	attempt := c.attempt
 	return func() tea.Msg {
@@ -185,7 +173,7 @@ const (
 )
 
 // Use switches to a new session and ends the previous one. A failed attempt is repeated with exponential
-// backoff, unless there is a working session. A profile that was saved is listed from now on.
+// backoff, unless there is a session. A profile that was saved is listed from now on.
 func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	if m.saved != (Profile{}) && (m.saveErr == nil || errors.Is(m.saveErr, keys.ErrNoKeyring)) {
 		others := slices.DeleteFunc(slices.Clone(c.options.Profiles), func(p Profile) bool { return p.Name == m.saved.Name })
@@ -196,10 +184,11 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	}
 	if m.Session == nil {
 		c.log.Warn("not connected", "error", m.Err)
-		if c.Working() {
+		if c.Session != nil {
 			return None, done(host.Done{Err: m.Err})
 		}
-		c.fail(m.Err, now)
+		failures := c.state.failures + 1
+		c.state = state{since: c.state.since, err: m.Err, failures: failures, retryAt: now.Add(min(time.Second<<min(failures, 5), maxRetryDelay))}
 		return None, nil
 	}
 	change, before := Other, c.Session
@@ -210,32 +199,16 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 		change = Again
 	}
 	c.log.Info("connected", "to", m.Session.Name, "after", now.Sub(c.state.since), "error", m.Err)
-	cmds := []tea.Cmd{c.owner.end(before), m.Session.Listen, m.Session.AwaitSeen, m.Session.wait}
-	switch {
-	case m.Session.Notice != "":
+	cmds := []tea.Cmd{c.owner.end(before), m.Session.Listen, m.Session.AwaitSeen}
+	if m.Session.Notice != "" {
 		cmds = append(cmds, done(host.Done{Err: errors.New(m.Session.Notice)}))
-	case change == Again && !c.Working():
-		cmds = append(cmds, done(host.Done{Text: "started the local service again"}))
 	}
 	c.Target, c.asked = m.target, m.target
-	c.Session, c.state = m.Session, state{phase: connected, since: now}
-	if m.Err != nil {
-		c.state.phase, c.state.err = failing, m.Err
-	}
+	c.Session, c.state = m.Session, state{since: now, err: m.Err}
 	return change, tea.Batch(cmds...)
 }
 
 func done(d host.Done) tea.Cmd { return func() tea.Msg { return d } }
-
-// fail notes that an attempt has failed, and sets the time of the next one.
-func (c *Connection) fail(err error, now time.Time) {
-	failures := c.state.failures + 1
-	c.state = state{phase: down, since: c.state.since, err: err, failures: failures,
-		retryAt: now.Add(min(time.Second<<min(failures, 5), maxRetryDelay))}
-}
-
-// Working reports whether there is a session whose service has not ended.
-func (c *Connection) Working() bool { return c.state.phase == connected || c.state.phase == failing }
 
 // Since is when connecting began; once connected, when that was.
 func (c *Connection) Since() time.Time { return c.state.since }
@@ -243,40 +216,20 @@ func (c *Connection) Since() time.Time { return c.state.since }
 // Err is what is wrong with the connection, nil while all is well.
 func (c *Connection) Err() error { return c.state.err }
 
-// errStopped means that the user has ended the local service.
-var errStopped = errors.New("the local service was stopped by mayfly down")
-
-// Lose connects again after the service has ended, or when it runs again if the user ended it. It does so
-// later if the service has ended as soon as it was started.
-func (c *Connection) Lose(m Lost, now time.Time) tea.Cmd {
-	since := c.state.since
-	c.asked = c.Target
-	switch {
-	case m.Stopped:
-		c.state = state{phase: down, since: since, err: errStopped}
-		return c.Session.waitForStart()
-	case now.Sub(since) < time.Second:
-		c.fail(errors.New("the service ended as soon as it was started"), now)
-		return nil
-	}
-	c.state = state{since: now}
-	return c.Connect(c.asked, now)
-}
-
 // Retry reconnects once that is due.
 func (c *Connection) Retry(now time.Time) tea.Cmd {
 	s := c.state
-	if s.phase != down || !c.Trouble().Temporary() || s.retryAt.IsZero() || now.Before(s.retryAt) {
+	if c.Session != nil || !c.Trouble().Temporary() || s.retryAt.IsZero() || now.Before(s.retryAt) {
 		return nil
 	}
 	return c.Connect(c.asked, now)
 }
 
 // LacksWatching reports whether lists cannot be refreshed without connecting again: without a connection, without
-// inboxes, or with a key that is not accepted.
+// inboxes, with a key that is not accepted, or once the user has ended the service.
 func (c *Connection) LacksWatching(inboxes int) bool {
 	t := c.Trouble()
-	return !c.Working() || inboxes == 0 || t == KeyRefused || t == NotInPlan
+	return c.Session == nil || inboxes == 0 || t == KeyRefused || t == NotInPlan || t == Stopped
 }
 
 // Outcome says how connecting ended, nothing for an attempt that was overtaken.
@@ -292,19 +245,19 @@ func (c *Connection) Outcome(m Connected) host.Done {
 	return host.Done{Text: "connected to " + m.Session.Name}
 }
 
-// Apply applies an event of the watcher, unless it is of a service that is known to have ended.
+// Apply applies an event of the watcher.
 func (c *Connection) Apply(e watch.Event) {
 	c.Session.refreshed(e)
 	switch {
-	case !c.Working(), e.InboxID != "":
+	case e.InboxID != "":
 	case e.Kind == watch.ModeChanged:
 		c.Session.Mode = e.Mode
 	case e.Kind == watch.Behind:
 		c.Session.Behind = e.Since
 	case e.Kind == watch.Failed:
-		c.state = state{phase: failing, since: c.state.since, err: e.Err, retryAt: e.RetryAt}
+		c.state = state{since: c.state.since, err: e.Err, retryAt: e.RetryAt}
 	case e.Kind == watch.Recovered:
-		c.state = state{phase: connected, since: c.state.since}
+		c.state = state{since: c.state.since}
 	}
 }
 
@@ -378,7 +331,7 @@ func (c *Connection) Trouble() Trouble {
 	switch err := c.state.err; {
 	case err == nil:
 		return NoTrouble
-	case errors.Is(err, errStopped):
+	case errors.Is(err, local.ErrStopped):
 		return Stopped
 	case errors.Is(err, keys.ErrNone):
 		return NoKey

@@ -16,6 +16,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/api/watch"
+	"mayfly/internal/local"
 	"mayfly/internal/registry"
 	"mayfly/keys"
 	"mayfly/ui/host"
@@ -28,7 +29,6 @@ type scene struct {
 	server   *apitest.Server
 	takes    map[string]time.Duration // how long connecting to a service takes
 	fails    map[string]error
-	gone     chan struct{} // closed when the services shut down
 	profiles []string
 
 	mu    sync.Mutex // connections are made side by side
@@ -40,7 +40,7 @@ type scene struct {
 func play(t *testing.T, do func(s *scene)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scene{t: t, server: apitest.New(apitest.Options{Extensions: true}), takes: map[string]time.Duration{}, fails: map[string]error{}, gone: make(chan struct{})}
+		s := &scene{t: t, server: apitest.New(apitest.Options{Extensions: true}), takes: map[string]time.Duration{}, fails: map[string]error{}}
 		defer s.server.Close()
 		s.Connection = NewConnection(t.Context(), Options{Connect: s.connection, SaveProfile: func(_ context.Context, p Profile, key string, where keys.Place) error {
 			s.profiles = append(s.profiles, strings.TrimSpace(p.Name+" "+p.BaseURL+" "+key+[]string{"", " in the file"}[where]))
@@ -67,7 +67,7 @@ func (s *scene) connection(_ context.Context, target Target) (*Service, error) {
 	}
 	s.count(1)
 	return &Service{
-		Client: client, Registry: registry.Open(s.t.TempDir(), "test", client.BaseURL()), Name: target.BaseURL, Profile: target.Profile, Local: strings.HasPrefix(target.BaseURL, "local"), Done: s.gone,
+		Client: client, Registry: registry.Open(s.t.TempDir(), "test", client.BaseURL()), Name: target.BaseURL, Profile: target.Profile, Local: strings.HasPrefix(target.BaseURL, "local"),
 		Close: func(context.Context) error { s.count(-1); return nil },
 	}, nil
 }
@@ -120,7 +120,7 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 			t.Error("it is tried again while it is tried")
 		}
 		for _, want := range []time.Duration{2, 4, 8, 16, 30, 30} {
-			if change := s.use(cmd); change != None || s.Working() || s.Trouble() != Unavailable {
+			if change := s.use(cmd); change != None || s.Session != nil || s.Trouble() != Unavailable {
 				t.Fatalf("after a failure: %v, %v", change, s.Err())
 			}
 			now, wait := time.Now(), want*time.Second
@@ -133,14 +133,8 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 			}
 		}
 		delete(s.fails, "a")
-		if change := s.use(cmd); change != First || !s.Working() || s.Err() != nil || s.Target.BaseURL != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
+		if change := s.use(cmd); change != First || s.Session == nil || s.Err() != nil || s.Target.BaseURL != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
 			t.Errorf("connected at last: %v, %+v", change, s.Connection)
-		}
-		s.fails["a"] = api.ErrUnavailable
-		time.Sleep(time.Second)
-		s.use(s.Lose(Lost{}, time.Now()))
-		if d := time.Until(s.state.retryAt); d != 2*time.Second || s.Working() {
-			t.Errorf("lost, it is tried again after %v", d)
 		}
 	})
 }
@@ -158,6 +152,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{api.ErrForbidden, NotInPlan, false, api.ErrForbidden.Error()},
 		{api.ErrRateLimited, Limited, true, "Request limit reached"}, {api.ErrUnexpected, Faulty, true, api.ErrUnexpected.Error()},
 		{api.ErrUnavailable, Unavailable, true, api.ErrUnavailable.Error()},
+		{fmt.Errorf("%w: %w", api.ErrUnavailable, local.ErrStopped), Stopped, false, api.ErrUnavailable.Error() + ": " + local.ErrStopped.Error()},
 		{fmt.Errorf("get: %w", context.DeadlineExceeded), Unavailable, true, "The service did not answer in time"},
 		{errors.New("a\x1b[31m\nb"), Unavailable, true, "a b"},
 	} {
@@ -239,98 +234,12 @@ func TestAServiceThatCannotBeHadLeavesTheOneThatWorks(t *testing.T) {
 	play(t, func(s *scene) {
 		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
 		s.fails["b"] = api.ErrUnauthorized
-		if change := s.use(s.Connect(Target{BaseURL: "b"}, time.Now())); change != None || !s.Working() || s.Err() != nil || s.Session.Name != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
+		if change := s.use(s.Connect(Target{BaseURL: "b"}, time.Now())); change != None || s.Session == nil || s.Err() != nil || s.Session.Name != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
 			t.Errorf("it is %v, the session with %s, %v", change, s.Session.Name, s.Err())
 		}
 		delete(s.fails, "b")
 		if s.use(s.Connect(s.AskedTarget(), time.Now())) != Other || s.Session.Name != "b" {
 			t.Error("trying again does not try what was tried last")
-		}
-	})
-}
-
-func TestAServiceThatShutsDown(t *testing.T) {
-	play(t, func(s *scene) {
-		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
-		lost := make(chan tea.Msg, 1)
-		go func() { lost <- s.Session.wait() }()
-		synctest.Wait()
-		if len(lost) != 0 {
-			t.Fatal("it is lost while it is there")
-		}
-		close(s.gone)
-		s.gone = nil
-		if m, ok := (<-lost).(Lost); !ok || m.Session() != s.Connection.Session {
-			t.Fatalf("it ends with %+v", m)
-		}
-		s.fails["b"] = api.ErrUnavailable
-		s.use(s.Connect(Target{BaseURL: "b"}, time.Now()))
-		before := s.Session
-		time.Sleep(time.Second)
-		if change := s.use(s.Lose(Lost{}, time.Now())); change != Again || s.Session == before || !s.Working() || s.Session.Name != "a" {
-			t.Errorf("connected again it is %v with %s", change, s.Session.Name)
-		}
-		if msg := before.wait(); msg == nil { // both are true: it is gone, and it was ended
-			return
-		} else if _, ok := msg.(Lost); !ok {
-			t.Errorf("an ended session says %v", msg)
-		}
-	})
-}
-
-func TestAServiceThatEndsWhileAnotherIsConnectedTo(t *testing.T) {
-	for _, ends := range []Lost{{}, {Stopped: true}} { // neither begins an attempt of its own
-		play(t, func(s *scene) {
-			s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
-			b := s.Connect(Target{BaseURL: "b"}, time.Now())
-			s.Lose(ends, time.Now())
-			if change := s.use(b); change != Other || s.Session.Name != "b" || s.Target.BaseURL != "b" {
-				t.Errorf("%+v: it is %v, the session with %s, the target %+v", ends, change, s.Session.Name, s.Target)
-			}
-			time.Sleep(time.Minute)
-			if s.use(s.Lose(Lost{}, time.Now())); s.Session.Name != "b" || !s.Working() {
-				t.Errorf("%+v: when that ends too, it connects to %s", ends, s.Session.Name)
-			}
-			if s.use(s.Connect(s.AskedTarget(), time.Now())); s.Session.Name != "b" {
-				t.Errorf("%+v: trying again tries %s", ends, s.Session.Name)
-			}
-		})
-	}
-}
-
-func TestAServiceThatTheUserEnds(t *testing.T) {
-	play(t, func(s *scene) {
-		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
-		s.Session.Stopped = func() bool { return true }
-		close(s.gone)
-		s.gone = nil
-		lost, ok := s.Session.wait().(Lost)
-		if !ok || !lost.Stopped {
-			t.Fatalf("it ends with %+v", lost)
-		}
-		if cmd := s.Lose(lost, time.Now()); cmd != nil || s.Working() || s.Trouble() != Stopped {
-			t.Errorf("it is started again: %+v", s.Connection)
-		}
-		s.Apply(watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable})
-		time.Sleep(time.Hour)
-		if s.Retry(time.Now()) != nil || s.Trouble() != Stopped {
-			t.Errorf("later: %+v", s.Connection)
-		}
-		if change := s.use(s.Connect(s.AskedTarget(), time.Now())); change != Again || !s.Working() || s.Trouble() != NoTrouble {
-			t.Errorf("asked to, it connects: %v, %+v", change, s.Connection)
-		}
-	})
-}
-
-func TestAServiceThatEndsAsSoonAsItIsStarted(t *testing.T) {
-	play(t, func(s *scene) {
-		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
-		if cmd := s.Lose(Lost{}, time.Now()); cmd != nil || s.Trouble() != Unavailable || s.Countdown(time.Now()) != "2 s" {
-			t.Errorf("it is not waited for: %+v", s.Connection)
-		}
-		time.Sleep(2 * time.Second)
-		if change := s.use(s.Retry(time.Now())); change != Again || !s.Working() {
-			t.Errorf("after that it connects: %v, %+v", change, s.Connection)
 		}
 	})
 }
@@ -412,7 +321,7 @@ func TestTheListOfInboxesComesWithAConnection(t *testing.T) {
 		}
 		s.server.Fail(apitest.Forbidden, -1)
 		m = s.Connect(Target{BaseURL: "a"}, time.Now())().(Connected)
-		if s.Use(m, time.Now()); m.Session == nil || s.Trouble() != NotInPlan || !s.Working() {
+		if s.Use(m, time.Now()); m.Session == nil || s.Trouble() != NotInPlan || s.Session == nil {
 			t.Errorf("a connection without the list is %+v", m)
 		}
 	})
@@ -462,12 +371,12 @@ func TestWhyTheServiceCannotBeAsked(t *testing.T) {
 		want       string
 	}{
 		{&Connection{}, "Not connected yet"},
-		{&Connection{state: state{phase: down, err: keys.ErrNone}}, "No API key: K connects with one"},
-		{&Connection{state: state{phase: down, err: api.ErrUnauthorized}}, "Not connected: r tries again"},
-		{&Connection{state: state{phase: down, err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
-		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
-		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrRateLimited, retryAt: soon}}, "Request limit reached: retry in 30 s"},
-		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrUnavailable, retryAt: now}}, ""},
+		{&Connection{state: state{err: keys.ErrNone}}, "No API key: K connects with one"},
+		{&Connection{state: state{err: api.ErrUnauthorized}}, "Not connected: r tries again"},
+		{&Connection{state: state{err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
+		{&Connection{Session: &Session{}, state: state{err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
+		{&Connection{Session: &Session{}, state: state{err: api.ErrRateLimited, retryAt: soon}}, "Request limit reached: retry in 30 s"},
+		{&Connection{Session: &Session{}, state: state{err: api.ErrUnavailable, retryAt: now}}, ""},
 		{&Connection{Session: &Session{}}, ""},
 	} {
 		got := c.connection.RequireService("K", "r", now)

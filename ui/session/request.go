@@ -179,7 +179,8 @@ func (s *Session) Extend(ctx context.Context, id string, ttl time.Duration) (api
 // SendSample sends the next sample message to an address.
 func (s *Session) SendSample(ctx context.Context, to string) (host.Done, error) {
 	n := s.samples.Add(1) - 1
-	sender, err := host.SendSample(ctx, s.SMTPAddr, to, int(n))
+	server, _ := s.SendTo()
+	sender, err := host.SendSample(ctx, server, to, int(n))
 	return host.Done{Text: "sent “" + sender + "” by SMTP"}, err
 }
 

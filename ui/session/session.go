@@ -26,7 +26,6 @@ const (
 	requestTimeout    = 30 * time.Second
 	forever           = 1 << 62
 	heartbeatInterval = 4 * time.Second // between heartbeats
-	heartbeatTimeout  = 2 * time.Second
 )
 
 // Target is what to connect to. The zero Target is the service the program was started for.
@@ -41,21 +40,15 @@ type Service struct {
 	Registry *registry.Registry
 	Name     string // shown to the user: "local" or a host
 	Profile  string
-	SMTPAddr string // host:port of the SMTP server for the inboxes; empty if unknown
-	SMTPNote string // appended to it on the screen, such as " (2525 was taken)"
 	Local    bool
 	Rules    check.Rules                 // of the checks of its messages
 	Close    func(context.Context) error // may be nil
 	// Notice is what the user should know about the service; empty if there is nothing.
 	Notice string
-	// Done is closed when the service has ended, as the local service may. Connecting again starts
-	// it. It is nil for services that do not report this.
-	Done <-chan struct{}
-	// Stopped reports, once Done is closed, whether the user ended the service. Then it is not started unasked.
-	Stopped func() bool
-	// Started waits until another process starts what the user has ended; nil where that is impossible.
-	Started func(context.Context) error
-	// Answers asks the service for a heartbeat; nil where that costs a request.
+	// SMTP is the SMTP server for the inboxes, host:port, which may change, and what follows it on the screen, such as
+	// " (2525 was taken)". It is nil if that is unknown.
+	SMTP func() (address, note string)
+	// Answers asks the service for a heartbeat, and waits for it for a moment; nil where that costs a request.
 	Answers func(context.Context) error
 }
 
@@ -100,9 +93,7 @@ func (s *Session) watchHeartbeat() {
 		case <-s.ctx.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(s.ctx, heartbeatTimeout)
-		err := s.Answers(ctx)
-		cancel()
+		err := s.Answers(s.ctx)
 		if alive != (err == nil) {
 			alive = err == nil
 			s.Watcher.Report(err)
@@ -125,6 +116,14 @@ func (s *Session) close() {
 // sameService reports whether two sessions are with the same service. A local one may change its ports.
 func (s *Session) sameService(t *Session) bool {
 	return s.Local && t.Local || s.Client.BaseURL() == t.Client.BaseURL() && s.Profile == t.Profile
+}
+
+// SendTo is where mail to the inboxes is sent, see [Service]; "" if that is unknown.
+func (s *Session) SendTo() (address, note string) {
+	if s == nil || s.SMTP == nil {
+		return "", ""
+	}
+	return s.SMTP()
 }
 
 // SetView tells the watcher which inboxes are on the screen.
@@ -157,35 +156,6 @@ func (s *Session) Listen() tea.Msg {
 		return nil
 	}
 	return Events{origin{s}, events}
-}
-
-// Lost means that the service of a session has ended.
-type Lost struct {
-	origin
-	Stopped bool // by the user
-}
-
-// wait waits for the service to end.
-func (s *Session) wait() tea.Msg {
-	select {
-	case <-s.Done:
-		return Lost{origin{s}, s.Stopped != nil && s.Stopped()}
-	case <-s.ctx.Done():
-		return nil
-	}
-}
-
-// waitForStart loses the session once more when a service that the user ended runs again.
-func (s *Session) waitForStart() tea.Cmd {
-	if s.Started == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		if s.Started(s.ctx) != nil {
-			return nil
-		}
-		return Lost{origin: origin{s}}
-	}
 }
 
 // refresh is a refresh that is awaited. The zero value is none.
