@@ -403,6 +403,17 @@ func (c *Client) Delivery(ctx context.Context, inboxID, messageID string) (Deliv
 	return get[Delivery](ctx, c, call{op: "get the delivery", path: messagePath(inboxID, messageID, "delivery")})
 }
 
+// Sessions returns what connected to the service's SMTP server lately: an extension of the contract. It fails with
+// [ErrUnsupported] on a service that does not say.
+func (c *Client) Sessions(ctx context.Context) (SessionList, error) {
+	const op = "list the SMTP sessions"
+	list, err := get[SessionList](ctx, c, call{op: op, path: []string{"sessions"}})
+	if e, ok := errors.AsType[*Error](err); ok && (e.absent() || e.Status == http.StatusNotFound) {
+		return list, unsupported(op)
+	}
+	return list, err
+}
+
 // releaseTimeout is how long a service may take to hand a message on to a mail server.
 const releaseTimeout = 90 * time.Second
 

@@ -132,6 +132,37 @@ type Recipient struct {
 	Refused string `json:"refused,omitempty"` // the reply; empty if it was accepted
 }
 
+// SessionList has the SMTP sessions of the last hour that concern a key, the newest first: an extension of the contract.
+type SessionList struct {
+	Sessions     []Session `json:"sessions"`
+	AllKeys      bool      `json:"all_keys"`      // not only those that concern the key
+	AllProcesses bool      `json:"all_processes"` // no other process of the service has more
+}
+
+// Session is what a client did in an SMTP session. Values that are not known are empty.
+type Session struct {
+	Client    string           `json:"client"` // IP address and port
+	Connected time.Time        `json:"connected_at"`
+	Ended     *time.Time       `json:"ended_at,omitempty"` // nil while it is open
+	Hello     string           `json:"hello,omitempty"`
+	TLS       string           `json:"tls,omitempty"`
+	Login     string           `json:"login,omitempty"`
+	Messages  []SessionMessage `json:"messages"`                   // the last ones, the oldest first
+	Earlier   int              `json:"earlier_messages,omitempty"` // how many there were before
+	Command   string           `json:"last_command,omitempty"`
+	Reply     string           `json:"last_reply,omitempty"`
+	End       string           `json:"end,omitempty"` // why it ended; empty after QUIT
+}
+
+// SessionMessage is a message that a client began to send.
+type SessionMessage struct {
+	Begun      time.Time   `json:"begun_at"`
+	From       string      `json:"from"`
+	Recipients []Recipient `json:"recipients"`
+	More       bool        `json:"more,omitempty"`  // there were more recipients
+	Reply      string      `json:"reply,omitempty"` // to its data; empty if that was not sent to the end
+}
+
 // Released says to whom a message was sent on, an extension of the contract.
 type Released struct {
 	To []string `json:"to"`

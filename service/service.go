@@ -67,9 +67,11 @@ type Service struct {
 	log     *slog.Logger
 	limiter Limiter
 	hub     *hub
-	shared  Shared         // the store if processes can share it, else nil
-	ready   chan readiness // has one element while nobody asks the store
-	used    sync.Map       // when keys were used that is not saved yet, by ID
+
+	sessions SessionLog
+	shared   Shared         // the store if processes can share it, else nil
+	ready    chan readiness // has one element while nobody asks the store
+	used     sync.Map       // when keys were used that is not saved yet, by ID
 }
 
 // New returns a service on a store, which the caller closes after the last call.

@@ -53,3 +53,32 @@ func Domain(s string) string {
 	}
 	return strings.TrimRight(Local(s), ".")
 }
+
+// Near reports whether two addresses are different, and two letters inserted, left out or replaced make one of the other.
+func Near(a, b string) bool {
+	const most = 2
+	if a == b || len(a)-len(b) > most || len(b)-len(a) > most {
+		return false
+	}
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return within(a, b, most)
+}
+
+// within reports whether n edits make b of a.
+func within(a, b string, n int) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	switch {
+	case a == "" || b == "":
+		return len(a)+len(b) <= n
+	case n == 0:
+		return false
+	}
+	return within(a[1:], b[1:], n-1) || within(a[1:], b, n-1) || within(a, b[1:], n-1)
+}

@@ -163,7 +163,7 @@ func (s *Server) newServers() (err error) {
 	api := rest.New(s.service, restOptions)
 	s.rest = api
 	smtpOptions := c.smtpOptions()
-	smtpOptions.Metrics = registry
+	smtpOptions.Metrics, smtpOptions.Sessions = registry, s.service.SessionLog()
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package rest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -159,6 +161,19 @@ func (s *Server) getDelivery(w *response, r *http.Request) error {
 	delivery, err := s.service.Delivery(r.Context(), w.key, r.PathValue("inbox"), id)
 	if err == nil && !w.unchanged(r, `"`+id+`.delivery"`) {
 		w.send(http.StatusOK, "application/json", delivery)
+	}
+	return err
+}
+
+// listSessions answers with the SMTP sessions that concern the key.
+func (s *Server) listSessions(w *response, r *http.Request) error {
+	list, err := s.service.Sessions(r.Context(), w.key)
+	if err != nil {
+		return err
+	}
+	body, err := encode(list)
+	if sum := sha256.Sum256(body); err == nil && !w.unchanged(r, `"`+hex.EncodeToString(sum[:8])+`"`) {
+		w.send(http.StatusOK, "application/json", body)
 	}
 	return err
 }

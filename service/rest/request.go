@@ -211,6 +211,7 @@ func (s *Server) newRoutes() *http.ServeMux {
 		"/v1/inboxes/{inbox}/messages/{message}/delivery":                 {"GET": s.getDelivery},
 		"/v1/inboxes/{inbox}/messages/{message}/release":                  {"POST": s.releaseMessage},
 		"/v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}": {"GET": s.getAttachment},
+		"/v1/sessions":                                                    {"GET": s.listSessions},
 		"/openapi.yaml":                                                   {"GET": s.description()},
 		"/healthz":                                                        {"GET": s.health},
 		"/readyz":                                                         {"GET": s.ready},

@@ -55,6 +55,7 @@ type Service interface {
 	Summary(ctx context.Context, k service.Key, inboxID, messageID string) (service.Summary, error)
 	Message(ctx context.Context, k service.Key, inboxID, messageID string) (service.Message, error)
 	Delivery(ctx context.Context, k service.Key, inboxID, messageID string) ([]byte, error)
+	Sessions(ctx context.Context, k service.Key) (service.SessionList, error)
 	WaitMessages(ctx context.Context, k service.Key, inboxID string, version uint64) (changed bool, err error)
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"mayfly/service"
 	"mayfly/service/limits"
 )
 
@@ -81,6 +82,8 @@ type conn struct {
 	tls       string    // the version; empty without TLS
 	login     string    // the name, or "?"; empty without a login
 	tx        transaction
+
+	record *service.SessionRecord // for those who wait for mail in vain
 
 	messages, errors, refused int
 	byKey                     map[string]int // messages, by the ID of the key they were for

@@ -22,6 +22,7 @@ const maxAuthLine = 12288
 // serve runs the session, closes the connection and leaves.
 func (c *conn) serve() {
 	c.begun = time.Now()
+	c.record = c.server.options.Sessions.Open(c.raw.RemoteAddr().String())
 	c.small = make([]byte, commandSize)
 	c.in = c.small
 	c.run(c.session)
@@ -36,6 +37,7 @@ func (c *conn) run(part func() error) {
 	defer c.server.sessions.Leave(c.raw)
 	c.farewell(err)
 	c.nc.Close()
+	c.recordEnd(err)
 	c.tx.reset()
 	c.shrink()
 	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
@@ -127,12 +129,18 @@ func (c *conn) bad(line string) error {
 	return nil
 }
 
-// command answers one command.
+// command answers one command, and records what became of it.
 func (c *conn) command(line []byte) error {
 	verb, arg := splitCommand(line)
+	err := c.answer(verb, arg)
+	c.recordReply(verb)
+	return err
+}
+
+func (c *conn) answer(verb, arg string) error {
 	if done, err := c.misbehave(verb); done {
 		if verb == "RCPT" {
-			c.noteRefusal(service.Recipient{})
+			c.noteRecipient(service.Recipient{})
 		}
 		return err
 	}
@@ -141,7 +149,7 @@ func (c *conn) command(line []byte) error {
 		return c.mail(arg)
 	case "RCPT":
 		r, err := c.rcpt(arg)
-		c.noteRefusal(r)
+		c.noteRecipient(r)
 		return err
 	case "DATA":
 		return c.data(arg)

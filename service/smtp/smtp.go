@@ -80,6 +80,8 @@ type Options struct {
 
 	Limits
 
+	Sessions *service.SessionLog // gets what clients did; default: nothing does
+
 	Metrics prometheus.Registerer // default: none
 	Log     *slog.Logger          // a line per session at debug; default: none
 }

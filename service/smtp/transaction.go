@@ -103,9 +103,16 @@ func (c *conn) badPath(err error, syntax, address string) error {
 // maxRefused is how many refused recipients a transaction keeps.
 const maxRefused = 100
 
-// noteRefusal keeps a recipient whose RCPT was refused, and the reply.
-func (c *conn) noteRefusal(r service.Recipient) {
-	if r.Refused = c.last; !strings.HasPrefix(c.last, "2") && len(c.tx.refused) < maxRefused {
+// noteRecipient records a recipient, and keeps it, with the reply, if its RCPT was refused.
+func (c *conn) noteRecipient(r service.Recipient) {
+	accepted := strings.HasPrefix(c.last, "2")
+	if !accepted {
+		r.Refused = c.last
+	}
+	if c.tx.open {
+		c.record.Add(r)
+	}
+	if !accepted && len(c.tx.refused) < maxRefused {
 		c.tx.refused = append(c.tx.refused, r)
 	}
 }

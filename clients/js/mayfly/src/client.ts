@@ -102,6 +102,11 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
     return this.#json(path`/v1/inboxes/${inbox}/messages/${message}/delivery`);
   }
 
+  /** What connected to SMTP in the last hour, the newest first. */
+  listSessions(): Promise<Schemas['SessionList']> {
+    return this.#json('/v1/sessions');
+  }
+
   async getAttachment(inbox: string, message: string, attachment: string): Promise<Uint8Array> {
     return this.#bytes(path`/v1/inboxes/${inbox}/messages/${message}/attachments/${attachment}`);
   }
