@@ -26,6 +26,22 @@ type Store interface {
 	// Keys returns all keys, oldest first.
 	Keys(ctx context.Context) ([]StoredKey, error)
 
+	// AddSSHKey adds a public key of SSH. Taken: it is there.
+	AddSSHKey(ctx context.Context, k SSHKey) error
+	// SSHKey returns the public key with a fingerprint, or NotFound.
+	SSHKey(ctx context.Context, fingerprint string) (SSHKey, error)
+	// SSHKeys returns the public keys of a key, or of all with "", oldest first.
+	SSHKeys(ctx context.Context, keyID string) ([]SSHKey, error)
+	// RemoveSSHKey removes a public key, or returns NotFound.
+	RemoveSSHKey(ctx context.Context, fingerprint string) error
+	// Secret returns the secret with a name, which is fresh if there was none.
+	Secret(ctx context.Context, name string, fresh []byte) ([]byte, error)
+
+	// ClientState returns what clients keep of an inbox, nil at first. It is gone with the inbox.
+	ClientState(ctx context.Context, keyID, inboxID string) ([]byte, error)
+	// SetClientState replaces it. Taken: it is not before. NotFound: there is no such inbox.
+	SetClientState(ctx context.Context, keyID, inboxID string, before, after []byte) error
+
 	// CreateInbox creates an inbox from its ID, KeyID, Address, CreatedAt and ExpiresAt. Taken: the
 	// address belongs or once belonged to another key, or has an inbox that is not expired at
 	// CreatedAt, or never belonged to a key while one of its Untagged addresses does to another.
@@ -84,6 +100,7 @@ var (
 	ErrTaken     = &Error{Code: Taken, Message: "The address is taken"}
 	ErrOverQuota = &Error{Code: OverQuota, Message: "over the day's quota"}
 	ErrHashTaken = &Error{Code: Taken, Message: "there is a key with this secret"}
+	ErrChanged   = &Error{Code: Taken, Message: "another client has changed it"}
 	// A Code of Unavailable: what has the address does not answer.
 	ErrOtherAddress = &Error{Code: Unavailable, Message: "The address cannot be made now", RetryAfter: 5 * time.Second}
 	ErrClosed       = &Error{Code: Unavailable, Message: "The service is stopping"}

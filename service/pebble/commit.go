@@ -33,6 +33,7 @@ type group struct {
 	emails    map[string]service.Emails // by ID of key
 	counts    map[string]int            // by key of the database
 	keys      map[string]service.StoredKey
+	values    map[string][]byte // others, by their keys; nil for none
 	removed   map[string]bool // IDs of messages that are removed, and of inboxes all of whose messages are
 	moved     bool            // the expiry of an inbox changes
 	shares    bool            // messages come to share a body, or cease to
@@ -160,7 +161,7 @@ func newGroup(s *Store) *group {
 	return &group{
 		store: s, batch: s.db.NewBatch(), inboxes: make(map[inboxOf]*inboxState),
 		addresses: make(map[string]inboxOf), emails: make(map[string]service.Emails), counts: make(map[string]int),
-		keys: make(map[string]service.StoredKey), removed: make(map[string]bool),
+		keys: make(map[string]service.StoredKey), values: make(map[string][]byte), removed: make(map[string]bool),
 	}
 }
 

@@ -19,9 +19,12 @@ import (
 //	f                                       format of the store
 //	k key-ID                                a key
 //	h hash                                  the ID of the key with that secret
+//	p fingerprint                           a public key of SSH
+//	t name                                  a secret of the service
 //	a address 0                             the owner of an address, and its inbox
 //	i key-ID 0 inbox-ID 0                   an inbox, found by its owner only
 //	l key-ID 0 ^created inbox-ID 0          the inboxes of a key, the newest first
+//	d key-ID 0 inbox-ID 0                   what clients keep of an inbox
 //	x expires inbox-ID 0                    partition, creation and owner of an inbox, ordered by expiry
 //	e partition inbox-ID 0                  an inbox whose expiry was changed
 //	m partition inbox-ID 0 's' ^seq         summary of a message and how it came, the newest first
@@ -40,6 +43,9 @@ const (
 	formatKey     = 'f'
 	keyPrefix     = 'k'
 	hashPrefix    = 'h'
+	sshPrefix     = 'p'
+	secretPrefix  = 't'
+	statePrefix   = 'd'
 	addressPrefix = 'a'
 	inboxPrefix   = 'i'
 	listPrefix    = 'l'

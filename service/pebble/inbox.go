@@ -181,6 +181,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 func (g *group) deleteInbox(in service.Inbox) {
 	g.delete(inboxKey(in.KeyID, in.ID))
 	g.delete(listKey(in.KeyID, in.CreatedAt, in.ID))
+	g.setValue(stateKey(in.KeyID, in.ID), nil)
 	g.inboxes[inboxOf{in.KeyID, in.ID}] = &inboxState{gone: true}
 }
 

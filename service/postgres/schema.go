@@ -11,7 +11,7 @@ import (
 )
 
 // schemaVersion changes with the files.
-const schemaVersion = 5
+const schemaVersion = 6
 
 var (
 	//go:embed schema.sql

@@ -17,6 +17,19 @@ CREATE TABLE keys (
     old_until  timestamptz   -- until then
 );
 
+CREATE TABLE ssh_keys (
+    fingerprint text COLLATE "C" PRIMARY KEY,
+    key_id      text COLLATE "C" NOT NULL,
+    comment     text NOT NULL,
+    created_at  timestamptz NOT NULL
+);
+
+-- Secrets of the service, which all processes share.
+CREATE TABLE secrets (
+    name   text COLLATE "C" PRIMARY KEY,
+    secret bytea NOT NULL
+);
+
 -- What is counted of a key. A transaction that changes anything of a key locks its newest row first. See count.go for generations.
 CREATE TABLE owners (
     key_id        text COLLATE "C" NOT NULL,
@@ -36,6 +49,7 @@ CREATE TABLE inboxes (
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     slot       integer NOT NULL,           -- the partition of its messages
+    state      bytea,                      -- what clients keep of it
     PRIMARY KEY (key_id, id)
 );
 CREATE INDEX inboxes_by_address ON inboxes (key_id, address);

@@ -55,6 +55,9 @@ func run(t *testing.T, open opener) {
 		{"messages deleted", messagesDeleted},
 		{"extension", extension},
 		{"canceled", canceled},
+		{"keys of SSH", sshKeys},
+		{"secrets", secrets},
+		{"state of clients", clientState},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
