@@ -39,7 +39,7 @@ func (a *app) adminKeyCommand(store *string) *cobra.Command {
 		Example: `KEY=$(mayfly admin key create --plan dev --name ci)
 mayfly admin key list
 mayfly admin key revoke key_01`,
-	}, a.adminKeyCreate(store), a.adminKeyList(store), a.adminKeyRevoke(store), a.adminKeyRotate(store), a.adminKeyPlan(store))
+	}, a.adminKeyCreate(store), a.adminKeyList(store), a.adminKeyRevoke(store), a.adminKeyRotate(store), a.adminKeyPlan(store), a.adminSSHKey(store))
 }
 
 // administer opens the store while work runs.
@@ -76,6 +76,7 @@ var plans = []cobra.Completion{"free", "dev", "startup", "enterprise"}
 
 func (a *app) adminKeyCreate(store *string) *cobra.Command {
 	var name, plan, secretFile string
+	var sshFiles []string
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create an API key and print it",
@@ -99,13 +100,20 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 					return err
 				}
 			}
+			public, err := publicKeys(sshFiles)
+			if err != nil {
+				return err
+			}
 			create := func(ctx context.Context, admin *server.Admin, _ []string) error {
 				key, err := admin.CreateKey(ctx, name, plan, secret)
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintln(a.env.Stdout, key.Secret)
-				return err
+				if err = addSSHKeys(ctx, admin, key.ID, public); err != nil {
+					err = fmt.Errorf("the key %s is made, but cannot be used over SSH: %w", key.ID, err)
+				}
+				_, printed := fmt.Fprintln(a.env.Stdout, key.Secret)
+				return cmp.Or(err, printed)
 			}
 			if secret != "" { // it prepares the store for a service that comes later
 				return a.administer(cmd.Context(), *store, func(admin *server.Admin) error { return create(cmd.Context(), admin, nil) })
@@ -116,6 +124,7 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 	choiceFlag(cmd, cmd.Flags(), &plan, "plan", "", "`plan` of the key: free, dev, startup or enterprise", plans...)
 	cmd.Flags().StringVar(&name, "name", "", "`name` that says what the key is for")
 	cmd.Flags().StringVar(&secretFile, "secret-file", "", "`file` with the key to create")
+	cmd.Flags().StringArrayVar(&sshFiles, "ssh-key", nil, "`file` with a public key of SSH whose owner can use the key over SSH; can be repeated")
 	return cmd
 }
 

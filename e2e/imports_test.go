@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"internal/browser"},
 	{"internal/local", "internal/message", "internal/manual"},
 	{"internal/server", "service/storetest"},
-	{"service/rest", "service/smtp", "service/pop3", "service/relay", "service/webhook", "service/pebble", "service/postgres"},
+	{"service/rest", "service/smtp", "service/pop3", "service/ssh", "service/relay", "service/webhook", "service/pebble", "service/postgres"},
 	{"service"},
 	{"internal/registry"},
 	{"internal/config", "internal/term", "keys", "api/watch", "api/apitest"},

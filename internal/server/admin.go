@@ -120,7 +120,8 @@ type adminRequest struct {
 	Secret string `json:"secret,omitempty"` // "" for a new one
 	Dir    string `json:"dir,omitempty"`
 
-	KeepOld time.Duration `json:"keep_old,omitempty"` // nanoseconds
+	Fingerprint string        `json:"fingerprint,omitempty"`
+	KeepOld     time.Duration `json:"keep_old,omitempty"` // nanoseconds
 }
 
 // call carries out an operation, of which T is the result.
@@ -163,6 +164,8 @@ func (a *Admin) carryOut(ctx context.Context, operation string, in adminRequest)
 	case "rotate-key":
 		secret, key, err = a.service.RotateKey(ctx, in.ID, in.KeepOld)
 		return NewKey{keyJSON(key), secret}, err
+	case "add-ssh-key", "ssh-keys", "remove-ssh-key":
+		return a.changeSSHKeys(ctx, operation, in)
 	case "postmaster":
 		list, err := a.service.PostmasterMail(ctx)
 		messages := make([]PostmasterMessage, len(list))

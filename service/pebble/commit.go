@@ -34,11 +34,11 @@ type group struct {
 	counts    map[string]int            // by key of the database
 	keys      map[string]service.StoredKey
 	values    map[string][]byte // others, by their keys; nil for none
-	removed   map[string]bool // IDs of messages that are removed, and of inboxes all of whose messages are
-	moved     bool            // the expiry of an inbox changes
-	shares    bool            // messages come to share a body, or cease to
-	next      *op             // which begins the next group
-	err       error           // of the batch
+	removed   map[string]bool   // IDs of messages that are removed, and of inboxes all of whose messages are
+	moved     bool              // the expiry of an inbox changes
+	shares    bool              // messages come to share a body, or cease to
+	next      *op               // which begins the next group
+	err       error             // of the batch
 }
 
 type inboxState struct {
