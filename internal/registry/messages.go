@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -96,91 +97,59 @@ func (r *Registry) lock(ctx context.Context, inboxID string) (unlock func(), err
 	return func() { _ = lock.Unlock() }, nil // the end of the process would unlock it, too
 }
 
-const (
-	maxRead   = 3000 // keeps a file below maxFile
-	maxBeside = 300  // messages in a file that its writer does not know
-)
+const maxRead = 2000 // messages of an inbox; keeps a file below maxFile
 
 // Seen is which messages of an inbox were read: those in Read, and all received until Until.
 type Seen struct {
-	InboxID string    `json:"id"`
-	Read    []string  `json:"read,omitempty"` // hashes of message IDs, newest first
-	Until   time.Time `json:"until,omitzero"`
-
-	read map[string]bool
+	InboxID string           `json:"id"`
+	Read    map[string]int64 `json:"read"` // when they were received, in seconds since 1970, by the hash of their ID
+	Until   int64            `json:"until,omitempty"`
 }
 
 func (s Seen) of() string { return s.InboxID }
 
-// Mail is a message as far as [Seen] is concerned.
-type Mail struct {
+// Unread reports whether a message is unread.
+func (s Seen) Unread(id string, received time.Time) bool {
+	_, read := s.Read[short(id)]
+	return !read && (s.Until == 0 || received.Unix() > s.Until)
+}
+
+func short(messageID string) string { return hash(messageID)[:16] }
+
+// Mark is a message that the user has read, or marked unread.
+type Mark struct {
 	ID       string
 	Received time.Time // as the service says, zero if it does not
 	Unread   bool
 }
 
-// Unread reports whether a message is unread.
-func (s Seen) Unread(id string, received time.Time) bool {
-	return (s.Until.IsZero() || received.After(s.Until)) && !s.read[short(id)]
-}
-
-func short(messageID string) string { return hash(messageID)[:16] }
-
-func (s *Seen) index() {
-	s.read = make(map[string]bool, len(s.Read))
-	for _, r := range s.Read {
-		s.read[r] = true
-	}
-}
-
-// Change is a new state of an inbox: all of its mail, the newest first, and the IDs of the messages
-// that the user has read or marked unread since the last one.
-type Change struct {
-	InboxID string
-	Mail    []Mail
-	Marked  map[string]bool
-}
-
-// SaveSeen records a change. What is not marked in it stays as another process may have recorded it.
-// Messages older than the newest maxRead that were read count as read.
-func (r *Registry) SaveSeen(c Change) error {
-	unlock, err := r.lock(context.Background(), c.InboxID)
+// SaveSeen records marks of an inbox beside what other processes have recorded. Messages older than the newest maxRead
+// that were read count as read.
+func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
+	unlock, err := r.lock(context.Background(), inboxID)
 	if err != nil {
 		return fmt.Errorf("this machine will not remember what was read: %w", err)
 	}
 	defer unlock()
-	path := r.path(c.InboxID, seenSuffix)
-	before, err := read[Seen](path)
-	known := err == nil
-	before.index()
-	now := Seen{InboxID: c.InboxID, Read: before.beside(c.Mail)}
-	for _, m := range c.Mail {
-		if known && !c.Marked[m.ID] {
-			m.Unread = before.Unread(m.ID, m.Received)
-		}
-		if m.Unread {
-			continue
-		}
-		if len(now.Read) == maxRead {
-			now.Until = m.Received
-			break
-		}
-		now.Read = append(now.Read, short(m.ID))
+	path := r.path(inboxID, seenSuffix)
+	seen, err := read[Seen](path)
+	if err != nil {
+		seen = Seen{InboxID: inboxID, Read: map[string]int64{}}
 	}
-	if err := r.write(path, now, time.Now().Add(longestLife)); err != nil {
+	for _, m := range marks {
+		if seen.Read[short(m.ID)] = m.Received.Unix(); m.Unread {
+			delete(seen.Read, short(m.ID))
+		}
+	}
+	if len(seen.Read) > maxRead {
+		newest := slices.Sorted(maps.Values(seen.Read))
+		seen.Until = newest[len(newest)-maxRead-1]
+		maps.DeleteFunc(seen.Read, func(_ string, received int64) bool { return received <= seen.Until })
+	}
+	if err := r.write(path, seen, time.Now().Add(longestLife)); err != nil {
 		return fmt.Errorf("this machine will not remember what was read: %w", err)
 	}
 	return nil
-}
-
-// beside returns which messages were read that are not in a list: another process may know newer ones.
-func (s Seen) beside(list []Mail) []string {
-	listed := make(map[string]bool, len(list))
-	for _, m := range list {
-		listed[short(m.ID)] = true
-	}
-	others := slices.DeleteFunc(slices.Clone(s.Read), func(r string) bool { return listed[r] })
-	return others[:min(len(others), maxBeside)]
 }
 
 // SeenReader reads what was seen of the inboxes, for one goroutine at a time.
@@ -212,7 +181,6 @@ func (s *SeenReader) Read() (map[string]Seen, error) {
 		err = fmt.Errorf("list what was seen: %w", err)
 	}
 	for _, seen := range list {
-		seen.index()
 		all[seen.InboxID] = seen
 	}
 	return all, err

@@ -158,7 +158,7 @@ func TestWhatIsOverIsForgottenAfterAWhile(t *testing.T) {
 		must(t, errors.Join(r.Put(inbox("a")), r.Put(forever)))
 		handOver(t, r, "a", "1")
 		handOver(t, r, "of another service", "1")
-		save(t, r, mails(3, func(int) bool { return true }))
+		must(t, r.SaveSeen("a", nil))
 		for _, c := range []struct {
 			later   time.Duration
 			inboxes string
@@ -198,7 +198,7 @@ func TestDamagedFilesBesideAnInbox(t *testing.T) {
 	dir := t.TempDir()
 	r := registry.Open(dir, "default", base)
 	for _, content := range []string{"", "{", "null", `{"id":"b"}`, "\x00\xff", `{"id":"a","read":7,"for":7}`, strings.Repeat("x", 1<<20)} {
-		save(t, r, mails(3, func(int) bool { return true }))
+		must(t, r.SaveSeen("a", nil))
 		handOver(t, r, "a", "1")
 		for _, path := range files(t, dir) {
 			must(t, os.WriteFile(path, []byte(content), 0o600))
@@ -206,7 +206,7 @@ func TestDamagedFilesBesideAnInbox(t *testing.T) {
 		if s, err := r.SeenReader().Read(); err != nil || len(s) != 0 {
 			t.Errorf("%.20q is read as %+v, %v", content, s, err)
 		}
-		save(t, r, mails(3, func(int) bool { return true }))
+		must(t, r.SaveSeen("a", nil))
 		if seen(t, r).InboxID != "a" || !handOver(t, r, "a", "1") || handOver(t, r, "a", "1") {
 			t.Errorf("%.20q is not replaced", content)
 		}
@@ -220,7 +220,7 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(dir, nil, 0o600))
 	r := registry.Open(dir, "default", base)
-	if err := r.SaveSeen(registry.Change{InboxID: "a"}); err == nil || !strings.Contains(err.Error(), "will not remember what was read") {
+	if err := r.SaveSeen("a", nil); err == nil || !strings.Contains(err.Error(), "will not remember what was read") {
 		t.Errorf("saved: %v", err)
 	}
 	err := r.HandOver(t.Context(), "a", func(*watch.Delivered) bool { t.Error("it is delivered"); return true })

@@ -29,7 +29,7 @@ type scene struct {
 
 func open(t testing.TB, w, h int) *scene {
 	s := &scene{t: t, store: store.New(start), now: start}
-	s.store.Merge(map[string]registry.Seen{"a": {Until: start.Add(-time.Minute)}})
+	s.store.Merge(map[string]registry.Seen{"a": {Until: start.Add(-time.Minute).Unix()}})
 	for _, id := range []string{"a", "b"} {
 		s.store.Put(api.Inbox{ID: id, Email: id + "da@x.example", ExpiresAt: start.Add(time.Hour)}, start)
 	}

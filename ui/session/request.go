@@ -187,13 +187,13 @@ func (s *Session) SendSample(ctx context.Context, to string) (host.Done, error) 
 // seenInterval is how often what was marked is saved, and what other applications saved is read: both within a second.
 const seenInterval = 400 * time.Millisecond
 
-// unsaved are changes of what was seen, by inbox ID, that the registry does not have yet.
+// unsaved are marks, by inbox ID, that the registry does not have yet.
 type unsaved struct {
-	mu      sync.Mutex
-	changes map[string]registry.Change
-	saving  sync.Mutex
-	err     error // the last of the registry that was not said yet
-	said    bool  // one of what was seen was: they come with each message
+	mu     sync.Mutex
+	marks  map[string][]registry.Mark
+	saving sync.Mutex
+	err    error // the last of the registry that was not said yet
+	said   bool  // one of what was seen was: they come with each message
 }
 
 // failed has an error of the registry said, if it is one: what was asked of the service is done all the same.
@@ -205,27 +205,26 @@ func (u *unsaved) failed(err error) {
 	}
 }
 
-// SaveSeen has changes saved in the background, at the latest when the session ends.
-func (s *Session) SaveSeen(changes []registry.Change) {
+// SaveSeen has marks saved in the background, at the latest when the session ends.
+func (s *Session) SaveSeen(marks map[string][]registry.Mark) {
 	u := &s.unsaved
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, c := range changes {
-		maps.Copy(c.Marked, u.changes[c.InboxID].Marked)
-		u.changes[c.InboxID] = c
+	for id, m := range marks {
+		u.marks[id] = append(u.marks[id], m...)
 	}
 }
 
-// save saves the changes. Without them messages are unread again in the next run, or are not.
+// save saves the marks. Without them messages are unread again in the next run, or are not.
 func (u *unsaved) save(r *registry.Registry) {
 	u.saving.Lock()
 	defer u.saving.Unlock()
 	u.mu.Lock()
-	changes := u.changes
-	u.changes = map[string]registry.Change{}
+	marks := u.marks
+	u.marks = map[string][]registry.Mark{}
 	u.mu.Unlock()
-	for _, c := range changes {
-		if err := r.SaveSeen(c); err != nil && !u.said {
+	for id, m := range marks {
+		if err := r.SaveSeen(id, m); err != nil && !u.said {
 			u.said = true
 			u.failed(err)
 		}
@@ -264,6 +263,6 @@ func (c SeenChanged) Seen() map[string]registry.Seen {
 	u := &c.session.unsaved
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	maps.DeleteFunc(c.seen, func(id string, _ registry.Seen) bool { _, marked := u.changes[id]; return marked })
+	maps.DeleteFunc(c.seen, func(id string, _ registry.Seen) bool { _, marked := u.marks[id]; return marked })
 	return c.seen
 }

@@ -73,7 +73,7 @@ type Session struct {
 }
 
 func newSession(ctx context.Context, service *Service) *Session {
-	s := &Session{Service: service, Watcher: watch.New(service.Client, watch.Options{}), unsaved: unsaved{changes: map[string]registry.Change{}}, seen: service.Registry.SeenReader()}
+	s := &Session{Service: service, Watcher: watch.New(service.Client, watch.Options{}), unsaved: unsaved{marks: map[string][]registry.Mark{}}, seen: service.Registry.SeenReader()}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	// The error is the context's: failures of an inbox are events.
 	s.running.Go(func() { _ = s.Watcher.Run(s.ctx) })

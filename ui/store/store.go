@@ -36,14 +36,14 @@ type Store struct {
 	pass     uint64                     // counts the lists taken
 	tried    map[string]bool            // keys of messages that were fetched ahead of the user, are being fetched, or could not be
 	inFlight map[string]int64           // sizes in bytes of those that are being fetched
-	unsaved  map[string]map[string]bool // inbox ID → IDs of the messages marked since [Store.Unsaved]
+	unsaved  map[string][]registry.Mark // by inbox ID, since [Store.Unsaved]
 }
 
 // New returns an empty store. Messages received after now have arrived while the application runs.
 func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
-		dropped: map[string]bool{}, tried: map[string]bool{}, inFlight: map[string]int64{}, unsaved: map[string]map[string]bool{},
+		dropped: map[string]bool{}, tried: map[string]bool{}, inFlight: map[string]int64{}, unsaved: map[string][]registry.Mark{},
 		seen: map[string]registry.Seen{},
 	}
 }
@@ -217,20 +217,11 @@ func (s *Store) Merge(seen map[string]registry.Seen) {
 	}
 }
 
-// Unsaved returns what the user has marked since the last call.
-func (s *Store) Unsaved() []registry.Change {
-	var changes []registry.Change
-	for id, marked := range s.unsaved {
-		keys := s.Inboxes[id].Keys
-		c := registry.Change{InboxID: id, Marked: marked, Mail: make([]registry.Mail, 0, len(keys))}
-		for _, key := range keys {
-			m := s.Messages[key]
-			c.Mail = append(c.Mail, registry.Mail{ID: m.ID, Received: m.Summary.ReceivedAt, Unread: m.Unread})
-		}
-		changes = append(changes, c)
-	}
-	clear(s.unsaved)
-	return changes
+// Unsaved returns what the user has marked since the last call, by inbox ID.
+func (s *Store) Unsaved() map[string][]registry.Mark {
+	marks := s.unsaved
+	s.unsaved = map[string][]registry.Mark{}
+	return marks
 }
 
 // SetUnread marks a message unread, or read.
@@ -240,10 +231,7 @@ func (s *Store) SetUnread(m *Message, unread bool) {
 		return
 	}
 	m.Unread = unread
-	if s.unsaved[i.ID] == nil {
-		s.unsaved[i.ID] = map[string]bool{}
-	}
-	s.unsaved[i.ID][m.ID] = true
+	s.unsaved[i.ID] = append(s.unsaved[i.ID], registry.Mark{ID: m.ID, Received: m.Summary.ReceivedAt, Unread: unread})
 	if unread {
 		i.Unread++
 	} else {

@@ -139,7 +139,7 @@ func TestEvents(t *testing.T) {
 
 func TestWhatIsUnread(t *testing.T) {
 	now := start.Add(time.Minute)
-	seen := registry.Seen{Until: start.Add(-4 * time.Second)}
+	seen := registry.Seen{Until: start.Add(-4 * time.Second).Unix()}
 	failed, recovered := watch.Event{Kind: watch.Failed, InboxID: "a", Err: api.ErrUnavailable}, watch.Event{Kind: watch.Recovered, InboxID: "a"}
 	for _, c := range []struct {
 		name   string
