@@ -162,7 +162,7 @@ func (a *app) requests() tea.Cmd {
 	}
 	s.SetView(a.inView())
 	s.SaveSeen(a.store.Unsaved())
-	return tea.Batch(a.reading.requests(a.toRead()), a.searching.requests())
+	return a.reading.requests(a.toRead(), a.searching.toRead())
 }
 
 // toRead are the messages to read ahead of the others, the most urgent first.

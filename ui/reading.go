@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -221,9 +222,24 @@ func (r *reading) zoom(*store.Message) tea.Cmd {
 	return r.enter()
 }
 
+// onPrefetched applies the results of prefetching messages.
+func (r *reading) onPrefetched(read []session.Opened) tea.Cmd {
+	r.store.EndPrefetch()
+	var cmds []tea.Cmd
+	for _, m := range read {
+		if !slices.Contains(r.messages.Keys(), m.Key) { // read for a search: what was opened stays in the cache
+			m.Message = nil
+		}
+		cmds = append(cmds, r.onOpened(m))
+	}
+	return tea.Batch(cmds...)
+}
+
 // onOpened applies the result of opening or prefetching a message.
 func (r *reading) onOpened(m session.Opened) tea.Cmd {
-	r.store.SetFindings(m.Key, m.Findings)
+	if r.store.SkipPrefetch(m.Key); m.Err == nil {
+		r.store.SetFindings(m.Key, m.Findings, m.Text)
+	}
 	// A late prefetch must not replace a message that has its raw form by now.
 	if cached := r.store.Opened.Get(m.Key); m.Message != nil && (cached == nil || cached.Raw == nil) {
 		r.store.Opened.Put(m.Key, m.Message)
@@ -257,16 +273,17 @@ func (r *reading) onRaw(m session.RawFetched) tea.Cmd {
 	return session.FreeMemory(m.Message)
 }
 
-// requests fetches what the reader lacks, and reads messages ahead of the user: first those given, the most urgent first.
-func (r *reading) requests(first []*store.Message) tea.Cmd {
+// requests fetches what the reader lacks, and reads messages ahead of the user: first those given, the most urgent first,
+// and at last those that are searched.
+func (r *reading) requests(first []*store.Message, searched []string) tea.Cmd {
 	a, s := r, r.session()
 	var keys []string
 	for _, m := range first {
 		keys = append(keys, m.Key)
 	}
 	var cmds []tea.Cmd
-	for _, m := range a.store.Prefetch(append(keys, a.messages.Keys()...)) {
-		cmds = append(cmds, s.Prefetch(m, r.onOpened))
+	if next := a.store.NextPrefetch(keys, a.messages.Keys(), searched); next != nil {
+		cmds = append(cmds, s.Prefetch(next, r.onPrefetched))
 	}
 	if !s.NoRaw && a.reader.WantsRaw() {
 		a.reader.AwaitRaw(a.now)

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/lists"
-	"mayfly/ui/session"
+	"mayfly/ui/store"
 )
 
 // searching searches all messages (ctrl+f).
@@ -31,18 +31,12 @@ func (s *searching) requireMessages() (disabledReason string) {
 	return ""
 }
 
-// requests reads the bodies that an open search lacks.
-func (s *searching) requests() tea.Cmd {
+// toRead are the messages whose bodies an open search lacks, among others.
+func (s *searching) toRead() []string {
 	if !s.search.NeedsTexts() || !slices.Contains(s.dialogs, s.search.Dialog) {
 		return nil
 	}
-	return s.session().ReadTexts(s.store.NextTexts(), &s.store.Opened, func(read []session.Text) tea.Cmd {
-		for _, t := range read {
-			s.store.SetText(t.Key, t.Text, t.Findings)
-		}
-		s.store.EndTexts()
-		return nil
-	})
+	return s.store.Keys(store.All)
 }
 
 // reset searches the store from now on.

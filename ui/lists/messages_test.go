@@ -100,7 +100,7 @@ func (s *scene) find(id, code, link string) {
 	if link != "" {
 		f.Link = render.Link{URL: "https://x.example/", Text: link}
 	}
-	s.store.SetFindings(s.store.Keys("a")[strings.Index(strings.ReplaceAll(s.ids(), " ", ""), id)], f)
+	s.store.SetFindings(s.store.Keys("a")[strings.Index(strings.ReplaceAll(s.ids(), " ", ""), id)], f, nil)
 	s.send(nil)
 }
 
@@ -265,7 +265,7 @@ func TestHostileMail(t *testing.T) {
 			s := open(t, w, h)
 			i, _ := s.store.Put(api.Inbox{ID: "h", Email: uitest.Hostile + "@" + uitest.Hostile}, start)
 			s.listed("h", api.Summary{ID: uitest.Hostile, From: uitest.Hostile, Subject: uitest.Hostile}, api.Summary{ID: "2", FromName: uitest.Hostile})
-			s.store.SetFindings(s.IDs()[0], &store.Findings{Code: render.Clean(uitest.Hostile), Link: render.Link{URL: uitest.Hostile, Text: render.Clean(uitest.Hostile)}})
+			s.store.SetFindings(s.IDs()[0], &store.Findings{Code: render.Clean(uitest.Hostile), Link: render.Link{URL: uitest.Hostile, Text: render.Clean(uitest.Hostile)}}, nil)
 			s.send(nil)
 			s.draw()
 			s.Show("h")

@@ -57,7 +57,7 @@ func (s *Search) In(st *store.Store) {
 // Open returns the dialog, as it was left.
 func (s *Search) Open() dialog.Dialog {
 	s.again = s.line.Value() != ""
-	s.store.RetryTexts()
+	s.store.RetryPrefetches()
 	return s.Dialog
 }
 

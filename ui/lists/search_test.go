@@ -42,7 +42,7 @@ func read(s *store.Store, subject, body string) {
 	for key, m := range s.Messages {
 		if m.Subject == subject {
 			opened := message.New(m.InboxID, api.Message{ID: m.ID, Text: body})
-			s.SetText(key, store.TextOf(opened.Mail()), store.Find(opened))
+			s.SetFindings(key, store.Find(opened), store.TextOf(opened.Mail()))
 		}
 	}
 }

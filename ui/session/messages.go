@@ -24,6 +24,7 @@ type Opened struct {
 	Generation uint64           // of the reader that asked; 0 for a prefetch
 	Message    *message.Message // nil when it could not be fetched
 	Findings   *store.Findings
+	Text       *store.Text
 	Err        error
 }
 
@@ -33,23 +34,27 @@ func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render
 	return background(s, requestTimeout, func(ctx context.Context) Opened { return s.open(ctx, s.Client, row, generation, prepare) }, apply)
 }
 
-// Prefetch fetches a message for its code and link, as soon as the budget allows what nobody asked for.
-func (s *Session) Prefetch(m *store.Message, apply func(Opened) tea.Cmd) tea.Cmd {
-	row := *m
-	return background(s, forever, func(ctx context.Context) Opened {
-		for {
-			c, wait := s.Client.Reserve()
-			if c != nil {
-				ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-				defer cancel()
-				return s.open(ctx, c, row, 0, func(*render.Mail) {})
+// prefetchTime is how long messages are prefetched before those read so far are handed over.
+const prefetchTime = 100 * time.Millisecond
+
+// Prefetch fetches messages one after the other for their codes, links and texts, as the budget allows what nobody asked for.
+func (s *Session) Prefetch(messages []*store.Message, apply func([]Opened) tea.Cmd) tea.Cmd {
+	rows := make([]store.Message, len(messages))
+	for n, m := range messages {
+		rows[n] = *m
+	}
+	return background(s, forever, func(ctx context.Context) (read []Opened) {
+		for began := time.Now(); len(read) < len(rows) && time.Since(began) <= prefetchTime; {
+			s.giveWay(ctx)
+			limited, cancel := context.WithTimeout(ctx, requestTimeout)
+			out := s.open(limited, s.Client.Background(), rows[len(read)], 0, func(*render.Mail) {})
+			cancel()
+			if errors.Is(out.Err, api.ErrRateLimited) || ctx.Err() != nil {
+				break
 			}
-			select {
-			case <-time.After(wait):
-			case <-ctx.Done():
-				return Opened{Key: row.Key, Err: ctx.Err()} // of a session that has ended: nobody gets it
-			}
+			read = append(read, out)
 		}
+		return read
 	}, apply)
 }
 
@@ -58,7 +63,7 @@ func (s *Session) open(ctx context.Context, c *api.Client, m store.Message, gene
 	out.Message, out.Err = s.fetch(ctx, c, m.InboxID, m.Summary)
 	if out.Err == nil {
 		out.Message.Rules = s.Rules
-		out.Findings = read(out.Message)
+		out.Findings, out.Text = read(out.Message), store.TextOf(out.Message.Mail())
 		prepare(out.Message.Mail())
 	}
 	return out
@@ -220,49 +225,6 @@ func (s *Session) WriteCopy(ctx context.Context, m store.Message, opened *messag
 		}
 	}
 	return copies.Write(browser.SafeCopy(ctx, s.Client, opened))
-}
-
-// textsTime is how long bodies are read before those read so far are handed over.
-const textsTime = 100 * time.Millisecond
-
-// Text is the body of a message that was read for a search.
-type Text struct {
-	Key      string
-	Text     *store.Text     // nil when it could not be read
-	Findings *store.Findings // nil then too
-}
-
-// ReadTexts reads the bodies of messages for a search one after the other, or takes them from the cache.
-func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache, apply func([]Text) tea.Cmd) tea.Cmd {
-	if len(messages) == 0 {
-		return nil
-	}
-	rows, bodies := make([]store.Message, len(messages)), make([]*message.Message, len(messages))
-	for n, m := range messages {
-		rows[n], bodies[n] = *m, opened.Get(m.Key)
-	}
-	return background(s, requestTimeout, func(ctx context.Context) (read []Text) {
-		began := time.Now()
-		for n, m := range bodies {
-			key, err := rows[n].Key, error(nil)
-			if m == nil {
-				s.giveWay(ctx)
-				m, err = s.fetch(ctx, s.Client.Background(), rows[n].InboxID, rows[n].Summary)
-			}
-			switch {
-			case errors.Is(err, api.ErrRateLimited) || ctx.Err() != nil:
-				return read
-			case err != nil:
-				read = append(read, Text{Key: key})
-			default:
-				read = append(read, Text{key, store.TextOf(m.Mail()), store.Find(m)})
-			}
-			if time.Since(began) > textsTime {
-				break
-			}
-		}
-		return read
-	}, apply)
 }
 
 // giveWay waits until a request in the background may be made. While the budget is tight, it leaves the watcher half

@@ -212,7 +212,7 @@ func TestOpeningTakesOneRequest(t *testing.T) {
 			if got.Findings.Code != "482913" {
 				t.Errorf("%s: found %+v", c.name, got.Findings)
 			}
-			if got := take(func(apply func(Opened) tea.Cmd) tea.Cmd { return s.Prefetch(m, apply) }); got.Err != nil || got.Generation != 0 {
+			if got := take(func(apply func([]Opened) tea.Cmd) tea.Cmd { return s.Prefetch([]*store.Message{m, m}, apply) }); len(got) != 2 || got[1].Err != nil || got[1].Generation != 0 || got[1].Text.Line("482913") == "" {
 				t.Errorf("%s: prefetched %+v", c.name, got)
 			}
 			server.Fail(apitest.Forbidden, -1)
@@ -233,7 +233,7 @@ func TestAPrefetchWaitsForRoomInTheBudget(t *testing.T) {
 				break
 			}
 		}
-		if got := take(func(apply func(Opened) tea.Cmd) tea.Cmd { return s.Prefetch(m, apply) }); got.Err != nil || got.Findings.Code != "482913" {
+		if got := take(func(apply func([]Opened) tea.Cmd) tea.Cmd { return s.Prefetch([]*store.Message{m}, apply) }); got[0].Err != nil || got[0].Findings.Code != "482913" {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -26,11 +26,10 @@ type Message struct {
 	Findings                 *Findings     // nil until the message was fetched
 	Words                    string        // what is searched of what is listed, folded by [theme.Fold]
 
-	Text *Text // nil until a search has read the body
+	Text *Text // the body; nil until the message was fetched
 
-	pass       uint64 // the last list that contained it
-	place      int    // in that list, counted from its end
-	unreadable bool   // its body could not be read
+	pass  uint64 // the last list that contained it
+	place int    // in that list, counted from its end
 }
 
 // Findings are what was found in a message. The zero value means that nothing was found.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -10,59 +9,50 @@ import (
 	"mayfly/ui/theme"
 )
 
-// maxPrefetches is how many messages are prefetched at the same time, and maxPrefetchBytes how
-// large they may be together: a larger one is prefetched alone.
-const (
-	maxPrefetches    = 2
-	maxPrefetchBytes = 512 << 10
-)
-
 // RetryPrefetches makes messages whose prefetch failed eligible again.
-func (s *Store) RetryPrefetches() {
-	maps.DeleteFunc(s.tried, func(key string, _ bool) bool { _, ok := s.inFlight[key]; return !ok })
-}
+func (s *Store) RetryPrefetches() { clear(s.tried) }
 
-// Prefetch picks the messages without findings to fetch next, and marks them as in flight.
-func (s *Store) Prefetch(keys []string) []*Message {
-	var next []*Message
-	for _, key := range keys {
-		m := s.Messages[key]
-		if m == nil || m.Findings != nil || s.tried[key] {
-			continue
-		}
-		if !s.room(m.Summary.Size) {
-			break
-		}
-		s.tried[key], s.inFlight[key] = true, m.Summary.Size
-		next = append(next, m)
+// NextPrefetch picks what to prefetch next from lists of keys, the most urgent first: messages that were not read yet. There
+// are none while others are being read, and none beyond the bodies that are kept.
+func (s *Store) NextPrefetch(lists ...[]string) (next []*Message) {
+	if s.reading {
+		return nil
 	}
+	bytes := 0
+	for _, keys := range lists {
+		for _, key := range keys {
+			switch m := s.Messages[key]; {
+			case m == nil || s.tried[key]:
+			case m.Text != nil:
+				bytes += len(m.Text.Folded)
+			case m.Findings == nil && bytes < maxTexts && len(next) < prefetchAtOnce && !slices.Contains(next, m):
+				next = append(next, m)
+			}
+			if len(next) == prefetchAtOnce {
+				break
+			}
+		}
+	}
+	s.reading = len(next) > 0
 	return next
 }
 
-// room reports whether a message of size bytes may be prefetched now.
-func (s *Store) room(size int64) bool {
-	for _, n := range s.inFlight {
-		size += n
-	}
-	return len(s.inFlight) == 0 || len(s.inFlight) < maxPrefetches && size <= maxPrefetchBytes
-}
+// EndPrefetch allows the next messages to be prefetched.
+func (s *Store) EndPrefetch() { s.reading = false }
 
-// SkipPrefetch keeps a message from being prefetched: it is being opened, which finds the same.
+// SkipPrefetch keeps a message from being prefetched: it is being opened, which finds the same, or could not be read.
 func (s *Store) SkipPrefetch(key string) { s.tried[key] = true }
 
-// SetFindings ends a prefetch and records what was found; nil means that the message could not be fetched.
-func (s *Store) SetFindings(key string, f *Findings) {
-	delete(s.inFlight, key)
-	if m := s.Messages[key]; m != nil && f != nil {
-		m.Findings = f
+// SetFindings records what was found in a message, and its body.
+func (s *Store) SetFindings(key string, f *Findings, t *Text) {
+	if m := s.Messages[key]; m != nil {
+		m.Findings, m.Text = f, t
 		s.Revision++
 	}
 }
 
-// ResetPrefetches forgets what is being fetched and read: the results will not arrive.
-func (s *Store) ResetPrefetches() {
-	s.tried, s.inFlight, s.reading = map[string]bool{}, map[string]int64{}, false
-}
+// ResetPrefetches forgets what is being fetched: the results will not arrive.
+func (s *Store) ResetPrefetches() { s.tried, s.reading = map[string]bool{}, false }
 
 // maxCached bounds the opened messages that are kept, and maxCachedBytes their memory. The last one
 // is always kept.
@@ -111,9 +101,9 @@ func (c *Cache) touch(key string) {
 }
 
 const (
-	maxText      = 32 << 10 // bytes of a body that are searched
-	maxTexts     = 16 << 20 // bytes of all bodies that are kept for searches
-	textsAtATime = 32       // bodies read by one request
+	maxText        = 32 << 10 // bytes of a body that are searched
+	maxTexts       = 16 << 20 // bytes of all bodies that are kept for searches
+	prefetchAtOnce = 32       // messages
 )
 
 // Text is the body of a message for searches: its lines, and the same folded by [theme.Fold].
@@ -142,46 +132,4 @@ func (t *Text) Line(word string) string {
 		return ""
 	}
 	return strings.Split(t.Lines, "\n")[strings.Count(before, "\n")]
-}
-
-// NextTexts marks as being read, and returns, the messages whose bodies to read next, the newest first:
-// none while others are being read, and none once the bodies take as much memory as they may.
-func (s *Store) NextTexts() []*Message {
-	if s.reading {
-		return nil
-	}
-	var next []*Message
-	bytes := 0
-	for _, key := range s.Keys(All) {
-		switch m := s.Messages[key]; {
-		case m.Text != nil:
-			bytes += len(m.Text.Folded)
-		case !m.unreadable && len(next) < textsAtATime:
-			next = append(next, m)
-		}
-	}
-	if bytes >= maxTexts {
-		return nil
-	}
-	s.reading = len(next) > 0
-	return next
-}
-
-// SetText keeps the body of a message and what was found in it; nil if it could not be read.
-func (s *Store) SetText(key string, t *Text, f *Findings) {
-	s.SetFindings(key, f)
-	if m := s.Messages[key]; m != nil {
-		m.Text, m.unreadable = t, t == nil
-		s.Revision++
-	}
-}
-
-// EndTexts allows the next bodies to be read.
-func (s *Store) EndTexts() { s.reading = false }
-
-// RetryTexts allows bodies that could not be read to be read again.
-func (s *Store) RetryTexts() {
-	for _, m := range s.Messages {
-		m.unreadable = false
-	}
 }

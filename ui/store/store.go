@@ -27,23 +27,22 @@ type Store struct {
 	Opened   Cache
 	Revision uint64 // counts the changes of what a search sees
 
-	seen     map[string]registry.Seen // what was seen of each inbox, by its ID; see [Store.Merge]
-	started  time.Time
-	dropped  map[string]bool            // IDs of inboxes and keys of messages deleted here, which a list under way may still contain
-	all      []string                   // keys of the messages of every inbox, newest first
-	stale    bool                       // all is out of date
-	reading  bool                       // bodies are being read for a search
-	pass     uint64                     // counts the lists taken
-	tried    map[string]bool            // keys of messages that were fetched ahead of the user, are being fetched, or could not be
-	inFlight map[string]int64           // sizes in bytes of those that are being fetched
-	unsaved  map[string][]registry.Mark // by inbox ID, since [Store.Unsaved]
+	seen    map[string]registry.Seen // what was seen of each inbox, by its ID; see [Store.Merge]
+	started time.Time
+	dropped map[string]bool            // IDs of inboxes and keys of messages deleted here, which a list under way may still contain
+	all     []string                   // keys of the messages of every inbox, newest first
+	stale   bool                       // all is out of date
+	reading bool                       // messages are being prefetched
+	pass    uint64                     // counts the lists taken
+	tried   map[string]bool            // keys of messages that are not prefetched: they are being opened, or could not be read
+	unsaved map[string][]registry.Mark // by inbox ID, since [Store.Unsaved]
 }
 
 // New returns an empty store. Messages received after now have arrived while the application runs.
 func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
-		dropped: map[string]bool{}, tried: map[string]bool{}, inFlight: map[string]int64{}, unsaved: map[string][]registry.Mark{},
+		dropped: map[string]bool{}, tried: map[string]bool{}, unsaved: map[string][]registry.Mark{},
 		seen: map[string]registry.Seen{},
 	}
 }
