@@ -38,11 +38,15 @@ var testedBy = map[string]func(*testing.T){
 	"service.md: editor /etc/mayfly/serve.toml":                                TestPackageIsSetUp,
 	"service.md: runuser -u mayfly -- mayfly admin key create --plan dev --name ci --store /var/lib/mayfly": TestPackageIsSetUp,
 	"ci.md: npx @.example/mayfly exec --env SMTP_ADDR={smtp} -- npx playwright test":                        TestDocsCodes,
-	"service.md: yaml":   TestCompose,
-	"service.md: toml":   TestReleaseByTheCommandLine,
-	"service.md: python": TestDocsWebhook,
-	"service.md: mayfly serve --store /var/lib/mayfly --pop3 127.0.0.1:1100":              TestClientsOfPOP3,
-	`service.md: curl --user "ada@inbox.example:$MAYFLY_API_KEY" pop3://127.0.0.1:1100/1`: TestClientsOfPOP3,
+	"service.md: yaml":    TestCompose,
+	"relay.md: toml":      TestReleaseByTheCommandLine,
+	"webhooks.md: python": TestDocsWebhook,
+	"smtp.md: mayfly serve --store /var/lib/mayfly --pop3 127.0.0.1:1100":              TestClientsOfPOP3,
+	`smtp.md: curl --user "ada@inbox.example:$MAYFLY_API_KEY" pop3://127.0.0.1:1100/1`: TestClientsOfPOP3,
+	"config.md: toml": TestDocsSettings,
+	"mx.md: toml":     TestDocsSettings,
+	"json.md: json":   TestDocsJSON,
+	"api.md: json":    TestDocsJSON,
 }
 
 // notRun says why code is not run by these tests.
@@ -57,11 +61,17 @@ var notRun = map[string]string{
 	"scale.md: ini": "settings of another server: pgtest's cluster has most of them",
 	"scale.md: pg_basebackup -D /backup/base": "a command of another program: it needs a server that archives its log",
 	"scale.md: sql": "needs three servers: pgtest makes them a cluster in this way",
-	"service.md: apt install ./mayfly_*_amd64.deb": ".ci/run installs the package, and packaging/testdata/lifecycle.sh does",
-	"service.md: systemctl enable --now mayfly":    "needs systemd as the first process: lifecycle.sh does what the unit says",
-	"testcontainers.md: go":                        "needs Docker",
-	"testcontainers.md: java":                      "needs Docker",
-	"testcontainers.md: ts":                        "needs Docker",
+	"service.md: apt install ./mayfly_*_amd64.deb":                          ".ci/run installs the package, and packaging/testdata/lifecycle.sh does",
+	"service.md: systemctl enable --now mayfly":                             "needs systemd as the first process: lifecycle.sh does what the unit says",
+	"service.md: docker build -t mayfly .":                                  "needs Docker",
+	"service.md: docker run -v mayfly:/data -p 25:2525 -p 8425:8425 mayfly": "needs Docker",
+	"service.md: nginx":       "needs another program",
+	"service.md: caddy":       "needs another program",
+	"migrate.md: mayfly":      "other tests open the application",
+	"themes.md: toml":         "ui/theme tests the theme that it is a part of",
+	"testcontainers.md: go":   "needs Docker",
+	"testcontainers.md: java": "needs Docker",
+	"testcontainers.md: ts":   "needs Docker",
 }
 
 // settings are what the block with a command needs: commands of the shell before it, and whether it is for `mayfly exec`.
@@ -86,7 +96,14 @@ echo "<p>Hello</p>" > signup.html
 	"scale.md: mayfly admin key create --plan dev --name ci --secret-file ci.key --store postgres://mayfly@127.0.0.1/mayfly > /dev/null": {
 		before: "mkdir -p \"$STORE\"\nmayfly admin key create --plan dev --store \"$STORE\" > ci.key\n",
 	},
-	"service.md: mayfly admin backup DIR --store /var/lib/mayfly": {before: aStore + `
+	"migrate.md: address=$(mayfly new)": {exec: true},
+	"api.md: curl -f -X POST -H \"X-API-Key: $MAYFLY_API_KEY\" \"$MAYFLY_BASE_URL/v1/inboxes\"":                                                                      {exec: true},
+	`api.md: curl -f -X POST -H "X-API-Key: $MAYFLY_API_KEY" -H "Content-Type: application/json" -d '{"username": "ada", "ttl": 600}' "$MAYFLY_BASE_URL/v1/inboxes"`: {exec: true},
+	"api.md: id=$(mayfly new --json | jq -r .id)":                                 {exec: true},
+	"json.md: mayfly new --json | jq -r .id":                                      {exec: true},
+	"smtp.md: mayfly messages --json":                                             {exec: true, before: "./sign-up ada@acme.example\nmayfly wait ada@acme.example --code\n"},
+	"mx.md: mayfly admin key create --plan dev --name me --store /var/lib/mayfly": {before: aStore},
+	"operations.md: mayfly admin backup DIR --store /var/lib/mayfly": {before: aStore + `
 mayfly() { # what is restored was lost
 	[ "$2" != restore ] || rm -r "$STORE"
 	command mayfly "$@"
@@ -99,6 +116,7 @@ const aStore = "mkdir -p \"$STORE\"\nmayfly admin key create --plan dev --store 
 // standIns take the place of programs that a machine may not have.
 var standIns = map[string]string{
 	"npm":    `[ "$*" = test ]`,
+	"jq":     `sed "s/.*\"${2#.}\":\"\([^\"]*\)\".*/\1/"`,
 	"claude": `case "$*" in *" -- "*) while [ "$1" != -- ]; do shift; done; shift; exec "$@" </dev/null ;; esac`,
 }
 
@@ -116,8 +134,11 @@ func TestPages(t *testing.T) {
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
-			if page == "scale.md" {
+			switch page {
+			case "scale.md":
 				pgtest.Programs(t)
+			case "api.md":
+				need(t, "curl", "curl")
 			}
 			p := newReader(t, page)
 			for _, b := range blocks {
@@ -211,7 +232,7 @@ func readBlocks(t *testing.T, file string) []block {
 
 var (
 	// safe are the commands that may be run as they are found.
-	safe         = regexp.MustCompile(`^(\w+=\$\()?(mayfly|claude|createuser|createdb|\./[a-z-]+) `)
+	safe         = regexp.MustCompile(`^(\w+=\$\()?(mayfly|claude|curl|createuser|createdb|\./[a-z-]+|list=.*) ?`)
 	commandLines = regexp.MustCompile(`(?:.*\\\n)*.+\n`)
 	continuation = regexp.MustCompile(`\\\n\s*`)
 	comment      = regexp.MustCompile(`\s+# .*`)
@@ -283,7 +304,7 @@ func newReader(t *testing.T, page string) reader {
 	store := filepath.Join(p.home, "store")
 	p.machine = p.with("STORE="+store, "MAYFLY_SERVE_HTTP=127.0.0.1:0", "MAYFLY_SERVE_SMTP=127.0.0.1:0") // a Mayfly of one's own may have the usual ports
 	renamed := []string{
-		"/var/lib/mayfly", store, "/srv/new", filepath.Join(p.home, "new"), "--smtp :25 ", "--smtp 127.0.0.1:0 ", "127.0.0.1:2525", "127.0.0.1:0", "127.0.0.1:8425", "127.0.0.1:0", "127.0.0.1:1100", "127.0.0.1:0",
+		"/var/lib/mayfly", store, "/srv/new", filepath.Join(p.home, "new"), "--smtp :25 ", "--smtp 127.0.0.1:0 ", "127.0.0.1:2525", "127.0.0.1:0", "127.0.0.1:8425", "127.0.0.1:0", "127.0.0.1:1100", "127.0.0.1:0", "127.0.0.1:9090", "127.0.0.1:0",
 	}
 	if page == "scale.md" {
 		renamed = append(renamed, "@127.0.0.1/", "@"+p.usePostgres()+"/")

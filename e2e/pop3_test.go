@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Programs that know nothing of Mayfly fetch a mail as docs/service.md says.
+// Programs that know nothing of Mayfly fetch a mail as docs/smtp.md says.
 func TestClientsOfPOP3(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -30,9 +30,9 @@ func TestClientsOfPOP3(t *testing.T) {
 		}
 	}
 	t.Run("curl", func(t *testing.T) {
-		command := regexp.MustCompile(`\n    (curl .*pop3://.*)\n`).FindStringSubmatch(page(t, "service.md"))
+		command := regexp.MustCompile(`\n    (curl .*pop3://.*)\n`).FindStringSubmatch(page(t, "smtp.md"))
 		if command == nil {
-			t.Fatal("docs/service.md has no such example")
+			t.Fatal("docs/smtp.md has no such example")
 		}
 		need(t, "it", "curl")
 		fetched(t, "sh", "-c", strings.NewReplacer("ada@inbox.example", address, "127.0.0.1:1100", s.pop3).Replace(command[1])+" --no-progress-meter")

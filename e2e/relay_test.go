@@ -24,11 +24,11 @@ func (m *machine) relay() *server {
 	return m.serve(filepath.Join(m.home, "relay"), "--smtp-cert", cert, "--smtp-key", private, "--smtp-auth-any", "--catch-all", "--key-file", filepath.Join(m.home, "key"))
 }
 
-// relaying is the example in docs/service.md with the address of the relay.
+// relaying is the example in docs/relay.md with the address of the relay.
 func (m *machine) relaying(t *testing.T, relay *server) string {
 	file := m.write("relay-password", "open sesame\n")
 	must(m.t, os.Chmod(file, 0o600))
-	return strings.NewReplacer("mail.example.com:587", relay.smtp, "/etc/mayfly/relay-password", file).Replace(examples(t, "service.md", "toml")[0])
+	return strings.NewReplacer("mail.example.com:587", relay.smtp, "/etc/mayfly/relay-password", file).Replace(examples(t, "relay.md", "toml")[0])
 }
 
 // relayed is the raw message that has come to an address by the relay.

@@ -16,7 +16,7 @@ import (
 	"mayfly/internal/sockets"
 )
 
-// TestDocsWebhook runs the receiver of docs/service.md, and tries it with a wrong signature.
+// TestDocsWebhook runs the receiver of docs/webhooks.md, and tries it with a wrong signature.
 func TestDocsWebhook(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("/usr/bin/python3")
@@ -25,7 +25,7 @@ func TestDocsWebhook(t *testing.T) {
 	}
 	port := freePort(t)
 	addr := sockets.Address(port)
-	code := strings.ReplaceAll(examples(t, "service.md", "python")[0], "8000", strconv.Itoa(port))
+	code := strings.ReplaceAll(examples(t, "webhooks.md", "python")[0], "8000", strconv.Itoa(port))
 	m := newMachine(t)
 	m.write("serve.toml", "[webhook]\nurl = 'http://"+addr+"/mail'\nsecret_file = 'webhook.secret'\n")
 	s, user := m.serveUser("dev", "--config", "serve.toml")

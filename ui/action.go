@@ -36,7 +36,7 @@ const (
 // groups are the groups in the order of the help.
 var groups = []string{essentials, navigation, ofMessage, ofInboxes, application}
 
-// actionOrder is the order of the actions in the help, the palette, the bottom line and docs/keys.md.
+// actionOrder is the order of the actions in the help, the palette, the bottom line and docs/keybindings.md.
 var actionOrder = []struct{ group, ids string }{
 	{essentials, "new-inbox new-inbox-with copy-address copy-code open-link attachments delete-inbox send-sample"},
 	{navigation, "down up page-down page-up first last next-pane previous-pane pane-left pane-right open back unread-next filter search-all read-on search next-hit previous-hit end-search"},

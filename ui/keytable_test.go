@@ -26,10 +26,10 @@ func keyTable(table []*action) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// TestTheListOfKeys holds the list of keys in docs/keys.md to the table of actions; with -update it
+// TestTheListOfKeys holds the list of keys in docs/keybindings.md to the table of actions; with -update it
 // writes it.
 func TestTheListOfKeys(t *testing.T) {
-	const file = "../docs/keys.md"
+	const file = "../docs/keybindings.md"
 	const begin = "<!-- keys: made from the table of actions; go test ./ui -update writes it anew -->\n"
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -74,7 +74,7 @@ type Options struct {
 	AuthAny bool // offer AUTH and accept any login; else AUTH is not offered
 
 	// Chaos makes the server misbehave on purpose, for tests of its clients: rules separated by commas,
-	// each STAGE=FAULT, with :5% for a probability or :2x for the first two times. docs/service.md
+	// each STAGE=FAULT, with :5% for a probability or :2x for the first two times. docs/chaos.md
 	// describes them. Default: none.
 	Chaos string
 
