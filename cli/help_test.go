@@ -45,7 +45,7 @@ func TestHelpSuggests(t *testing.T) {
 	tests := map[string][]string{
 		`no command or help topic is called "sacle"; did you mean scale or save?`:                   {"help", "sacle"},
 		`no command or help topic is called "wiat"; did you mean wait?`:                             {"help", "wiat"},
-		`no command or help topic is called "nosuch"; the topics are checks, ci,`:                   {"help", "nosuch"},
+		`no command or help topic is called "nosuch"; the topics are api, chaos,`:                   {"help", "nosuch"},
 		"unknown command \"sett\" for `mayfly key`; did you mean set?":                              {"help", "key", "sett"},
 		"unknown command \"wiat\" for `mayfly`; did you mean wait?\n":                               {"wiat"},
 		"unknown command \"reed\" for `mayfly`; did you mean read?\n":                               {"reed"},
