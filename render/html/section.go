@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,6 +50,7 @@ const (
 type mark struct {
 	box  *box
 	band bool
+	pale bool // it has a tint
 }
 
 // same reports whether two marks make one section: bands of one colour do, and tints without space
@@ -180,7 +182,7 @@ type sections struct {
 }
 
 // deeper marks the next nested background of the mail: its page, then its card, and so on. A background
-// holds nearly all of the text or, if it is as white as paper, a quarter. Boxes of one colour count as one.
+// holds three quarters of the text or, if it is as white as paper, a quarter. Boxes of one colour count as one.
 func (s *sections) deeper() {
 	weights := make(map[doc.Color]int)
 	for i := range s.positions {
@@ -190,47 +192,50 @@ func (s *sections) deeper() {
 			}
 		}
 	}
-	var found []*box
+	found := make([]*box, len(s.positions))
 	for i := range s.positions {
-		var out *box
 		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
 			paper := in.fill.Set && !isTint(in.fill, css.White)
 			weight := in.weight // of a frame alone
 			if in.fill.Set {
 				weight = weights[in.fill]
 			}
-			enough := weight*5 >= s.all*4 || paper && weight*4 >= s.all
+			enough := weight*4 >= s.all*3 || paper && weight*4 >= s.all
 			if enough && (in.around == nil || in.around.fill != in.fill) {
-				out = in
+				found[i] = in
 			}
-		}
-		if out != nil {
-			found = append(found, out)
 		}
 	}
 	if s.several(found) {
 		return
 	}
 	for _, b := range found {
-		b.ground = true
+		if b != nil {
+			b.ground = true
+		}
 	}
 }
 
-// several reports whether boxes are cards with space between them, none of which is the mail's sheet, and notes that.
+// several reports whether boxes, by leaves, are cards with nothing but space between them, none of which is the mail's
+// sheet, and notes that.
 func (s *sections) several(boxes []*box) bool {
-	cards := 0
-	for i, b := range boxes {
-		switch {
-		case b.weight*5 >= s.all*4 || b.look() != boxes[0].look():
-			return false
-		case b.apart() && b.weight > 0 && (i == 0 || b != boxes[i-1]) && (cards == 0 || b.gap):
-			cards++
+	var one, last *box
+	cards := false
+	for _, b := range boxes {
+		if b != nil {
+			if one = cmp.Or(one, b); b.weight*4 >= s.all*3 || b.look() != one.look() {
+				return false
+			}
+			cards = cards || last != nil && b != last && b.apart() && b.weight > 0 && b.gap
 		}
+		last = b
 	}
 	for _, b := range boxes {
-		b.card = cards > 1
+		if b != nil {
+			b.card = cards
+		}
 	}
-	return cards > 1
+	return cards
 }
 
 // onGround returns the outermost box around a leaf that is not the background of the mail, or nil.
@@ -298,7 +303,7 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 		}
 	}
 	made.Children = s.group(blocks, depth+1)
-	made.Children[0].Gap, made.Gap = false, m.box.gap || !m.box.padded && made.Children[0].Gap // a margin in it is around it
+	made.Children[0].Gap, made.Gap = false, m.box.gap || !(m.band && m.box.padded) && made.Children[0].Gap // the space above its text is around it
 	return made
 }
 
@@ -328,7 +333,7 @@ func (s *sections) row(row *doc.Block, depth int) {
 	m, _ := s.common(row, depth)
 	whole := m != nil && cells > 1 && (m.band || m.box.joined || s.shared[last].marks[depth] == m) // rather than cards of one colour
 	if whole && (m.band || m.box.plain()) {
-		if row.Background = m.box.fill; !m.band {
+		if row.Background = m.box.fill; m.pale {
 			row.Hue = m.box.fill
 		}
 		depth++
@@ -344,7 +349,7 @@ func (s *sections) row(row *doc.Block, depth int) {
 		in := depth
 		if marks := s.shared[c].marks; cells > 1 && brief(c) && len(marks) > depth && marks[depth].box.plain() && !s.cards[marks[depth].box.look()] && !pressable(c.Children[0]) {
 			c.Background, c.Children[0].Background = marks[depth].box.fill, doc.Color{}
-			if !marks[depth].band {
+			if marks[depth].pale {
 				c.Hue = c.Background
 			}
 			in++
@@ -387,7 +392,7 @@ func (s *sections) collect(b *doc.Block) shared {
 // column beside others has no bar unless it is a card.
 func (s *sections) common(b *doc.Block, depth int) (*mark, bool) {
 	all := s.shared[b]
-	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0 || s.card(all.marks[depth].box)) {
+	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0 || all.marks[depth].box.card || s.card(all.marks[depth].box)) {
 		return all.marks[depth], true
 	}
 	return nil, all.any
@@ -422,14 +427,16 @@ func (s *sections) marks(b *box) []*mark {
 	switch {
 	case b.ground:
 	case b.card:
-		b.marks = append(slices.Clip(around), &mark{b, false})
+		b.marks = append(slices.Clip(around), &mark{b, false, true})
 	case len(around) == maxMarks, b.weight == 0 && !b.padded, on != ground && css.Same(b.fill, on): // an image covers its cell
 		b.marks = around
 	case on != ground && !isFill(b.fill, ground): // a sheet of paper
-	case isFill(b.fill, ground) && isFill(b.fill, on), b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, on):
-		b.marks = append(slices.Clip(around), &mark{b, true})
+	case isFill(b.fill, ground) && isFill(b.fill, on):
+		b.marks = append(slices.Clip(around), &mark{b, true, false})
+	case b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, on):
+		b.marks = append(slices.Clip(around), &mark{b, true, true})
 	case (len(around) == 0 || b.leaves < around[len(around)-1].box.leaves) && s.callout(b):
-		b.marks = append(slices.Clip(around), &mark{b, false})
+		b.marks = append(slices.Clip(around), &mark{b, false, true})
 	default:
 		b.marks = around
 	}
@@ -451,7 +458,7 @@ func (b *box) canvas() doc.Color {
 func (s *sections) callout(b *box) bool {
 	most := s.all / 2
 	if b.apart() {
-		most = s.all * 4 / 5
+		most = s.all * 3 / 4
 	}
 	if b.small || b.weight > most {
 		return false
@@ -459,7 +466,7 @@ func (s *sections) callout(b *box) bool {
 	on := b.on()
 	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, on) >= leastBorder)
 	tinted := isTint(b.fill, on) && !css.Same(b.fill, css.White)
-	return b.bar || b.left >= s.edge && (framed || tinted)
+	return b.bar || tinted || framed && b.left >= s.edge
 }
 
 // leastBorder is the difference in lightness by which a border is seen.

@@ -11,7 +11,7 @@ import (
 // tidy does what needs the whole document.
 func (b *builder) tidy() {
 	d := b.doc
-	d.Blocks = mergeTables(b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL}))
+	d.Blocks = b.mergeTables(b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL}))
 	sayImages(d)
 	b.headings()
 	d.Blocks = trimRules(d.Blocks)
@@ -115,26 +115,36 @@ func (b *builder) fillEmpty() {
 
 // mergeTables makes one table of successive ones that belong together, with rules between them or
 // not: in some messages every line of a receipt is a table of its own, and the sums are another.
-func mergeTables(blocks []*doc.Block) []*doc.Block {
+func (b *builder) mergeTables(blocks []*doc.Block) []*doc.Block {
 	out := blocks[:0]
 	for i := 0; i < len(blocks); i++ {
-		b := blocks[i]
-		b.Children = mergeTables(b.Children)
-		out = append(out, b)
-		if b.Kind != doc.Table {
+		table := blocks[i]
+		table.Children = b.mergeTables(table.Children)
+		out = append(out, table)
+		if table.Kind != doc.Table {
 			continue
 		}
 		merged := i
-		for next, rule := after(blocks, i); next > 0 && continues(b, blocks[next]); next, rule = after(blocks, next) {
-			addRows(b, blocks[next], rule)
+		for next, rule := after(blocks, i); next > 0 && b.bandAt(table) == b.bandAt(blocks[next]) && continues(table, blocks[next]); next, rule = after(blocks, next) {
+			addRows(table, blocks[next], rule)
 			merged = next
 		}
 		if merged > i {
-			finishRows(b)
+			finishRows(table)
 			i = merged
 		}
 	}
 	return out
+}
+
+// bandAt returns the fill of the band that the first leaf of a block is on, if any.
+func (b *builder) bandAt(l *doc.Block) doc.Color {
+	if leaf := l.First(); leaf != nil {
+		if in := b.positions[leaf.Order-1].in; in != nil && isFill(in.fill, in.on()) {
+			return in.fill
+		}
+	}
+	return doc.Color{}
 }
 
 // after returns the index of the table that follows a block, 0 if none does, and whether there is a
