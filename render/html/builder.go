@@ -56,6 +56,7 @@ type frame struct {
 	leaves int           // builder.order when it was opened
 	spans  int           // spans of the paragraph when it was opened
 	box    *box          // the innermost one around its text
+	fill   doc.Color     // of its text, as of a word in a line
 	left   float32       // px, of its text
 	items  int           // for a list: the number of the last item
 	step   int           // to the next one
@@ -92,7 +93,11 @@ func (b *builder) open(n *html.Node) {
 	if f.style.Inlined || b.floats(&f) || parent.made != nil && (parent.style.Display == css.FlexRow || parent.style.Display == css.Grid) {
 		b.openItsCell(&f)
 	}
-	f.flow = b.flows(&f)
+	if f.flow = b.flows(&f); !f.flow {
+		if f.fill = parent.fill; f.style.OwnBackground {
+			f.fill = f.style.Fill
+		}
+	}
 	if f.flow {
 		b.para.flush()
 		b.beside(parent)

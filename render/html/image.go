@@ -117,7 +117,7 @@ func (b *builder) showImage(f *frame, n int, text string) {
 	at := *f
 	at.style.Size = max(at.style.Size, 12)
 	at.style.WhiteSpace = css.Normal
-	at.style.OwnBackground = false
+	at.fill = doc.Color{}
 	room := float32(wordGap)
 	if utf8.RuneCountInString(text) == 1 { // a letter of a word, or an emoji
 		room = 0

@@ -209,7 +209,7 @@ func (p *paragraph) start(f *frame) {
 
 // append adds text in the style of f.
 func (p *paragraph) append(s string, f *frame, image int) {
-	style := spanStyle(&f.style)
+	style := f.spanStyle()
 	start := len(p.buf)
 	if f.link > 0 {
 		p.b.anchor.add(p.b, f.link, s)
@@ -253,16 +253,13 @@ func (p *paragraph) lineBreak() {
 	p.space = false
 }
 
-// spanStyle returns the visible part of a style.
-func spanStyle(s *css.Style) doc.Style {
-	out := doc.Style{
+// spanStyle returns the visible part of the style of text in an element.
+func (f *frame) spanStyle() doc.Style {
+	s := &f.style
+	return doc.Style{
 		Bold: s.Bold, Italic: s.Italic, Underline: s.Underline, Strike: s.Strike, Mono: s.Mono, Sup: s.Sup, Sub: s.Sub,
-		Color: s.Color, Size: s.Size, Spacing: s.Spacing,
+		Color: s.Color, Background: f.fill, Size: s.Size, Spacing: s.Spacing,
 	}
-	if s.OwnBackground && (s.Display == css.Inline || s.Display == css.InlineBlock) {
-		out.Background = s.Fill
-	}
-	return out
 }
 
 // flush ends the paragraph and adds it as a leaf, if it has visible text.

@@ -205,3 +205,18 @@ func TestBoxesWithinALine(t *testing.T) {
 		"in a sentence":       {`Starts in <span style="display:inline-block">12 days</span>, at noon`, "p(Starts in 12 days, at noon)"},
 	})
 }
+
+// TestFillsWithinALine: all words of a filled run are on its fill, unless it is cut to their shape, which colours them.
+func TestFillsWithinALine(t *testing.T) {
+	red := doc.Color{R: 255, Set: true}
+	for html, want := range map[string]doc.Style{
+		`<span style="background:red">`: {Background: red},
+		`<span style="background:linear-gradient(red,red);color:transparent;-webkit-background-clip:text">`: {Color: red},
+	} {
+		for _, s := range Read(html + "one <i>two</i></span>").Blocks[0].Spans {
+			if s.Style.Background != want.Background || s.Style.Color != want.Color {
+				t.Errorf("%s: %q has %+v", html, s.Text, s.Style)
+			}
+		}
+	}
+}

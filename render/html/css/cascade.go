@@ -50,6 +50,7 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 	if s.Display == Grid && s.Tracks < 2 {
 		s.Display = Block
 	}
+	s.clip()
 	s.position()
 	s.outline()
 	s.hide()

@@ -44,6 +44,7 @@ var properties = map[string]setter{
 	"background":            (*Style).setBackground,
 	"background-color":      (*Style).setBackground,
 	"background-image":      (*Style).setBackground,
+	"background-clip":       func(s *Style, v string) { s.clipped = v == "text" },
 	"text-align":            (*Style).setAlign,
 	"text-decoration":       (*Style).setDecoration,
 	"text-decoration-line":  (*Style).setDecoration,
@@ -62,6 +63,7 @@ var properties = map[string]setter{
 }
 
 func init() {
+	properties["-webkit-background-clip"] = properties["background-clip"]
 	for side, name := range [...]string{Top: "top", Right: "right", Bottom: "bottom", Left: "left"} {
 		properties["margin-"+name] = func(s *Style, v string) { setLength(&s.Margin[side], v) }
 		properties["padding-"+name] = func(s *Style, v string) { setLength(&s.Padding[side], v) }
@@ -258,6 +260,13 @@ func (s *Style) paint(c rgba, ok bool) {
 	s.OwnBackground = !Same(s.Background, rgba{}.over(around))
 	if s.OwnBackground && c.a == 1 {
 		s.OnImage = false
+	}
+}
+
+// clip gives the text the background that is cut to its shape.
+func (s *Style) clip() {
+	if s.clipped && s.OwnBackground {
+		s.Color, s.clear, s.Background, s.OnImage, s.OwnBackground = s.Fill, false, s.parent.Background, s.parent.OnImage, false
 	}
 }
 

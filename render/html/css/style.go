@@ -117,6 +117,7 @@ type Style struct {
 	parent     *Inherited // only while it is computed
 	overflow   bool       // overflow is hidden
 	absolute   bool
+	clipped    bool // the background is cut to the shape of the text
 	opacity    float32
 	maxHeight  Length
 	maxWidth   Length
