@@ -90,11 +90,6 @@ const committers = 4
 // each costs.
 const slowCommit = 10 * time.Millisecond
 
-// gatherDeliveries is how long after a transaction the next one waits for as many deliveries as that
-// had: their senders are likely to send more. Without, these would share the one after it, and half
-// as many would share each.
-const gatherDeliveries = time.Millisecond
-
 // runCommits is a committer: it stores the deliveries in the queue, group by group.
 func (s *Store) runCommits(v *server) {
 	for {
@@ -111,9 +106,7 @@ func (s *Store) runCommits(v *server) {
 		release := sync.OnceFunc(func() { <-v.committing })
 		slow := time.AfterFunc(slowCommit, release)
 		s.commit(v, group)
-		if slow.Stop() {
-			v.deliveries.gather(s.ctx, len(group))
-		}
+		slow.Stop()
 		release()
 	}
 }
@@ -251,7 +244,6 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*delivery
 	storing map[string]bool // IDs of keys
-	enough  int             // how many have to wait before a committer is woken
 	wake    chan struct{}   // has an element if there may be something to take
 }
 
@@ -277,9 +269,7 @@ func (q *queue) put(d *delivery) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, d)
-	if len(q.waiting) >= q.enough {
-		q.notify()
-	}
+	q.notify()
 }
 
 // remove removes a delivery, or returns false if it is being stored.
@@ -313,28 +303,6 @@ func (q *queue) next(ctx context.Context) []*delivery {
 		}
 	}
 	return nil
-}
-
-// gather waits until n deliveries wait, for a short time.
-func (q *queue) gather(ctx context.Context, n int) {
-	expect := func(n int) int {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.enough = n
-		return len(q.waiting)
-	}
-	defer expect(0)
-	end := time.NewTimer(gatherDeliveries)
-	defer end.Stop()
-	for expect(n) < n {
-		select {
-		case <-q.wake:
-		case <-end.C:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // take removes and returns the deliveries for a transaction, oldest first. One that has to wait is

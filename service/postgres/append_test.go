@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -256,27 +255,6 @@ func TestMailForTwoKeysIsNotOvertaken(t *testing.T) {
 	if group := q.take(); len(group) != 3 || group[0] != both {
 		t.Errorf("%d deliveries are taken together", len(group))
 	}
-}
-
-// After a transaction the next one waits for as many deliveries, but not for long.
-func TestDeliveriesGather(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
-		for _, late := range []time.Duration{gatherDeliveries / 2, 2 * gatherDeliveries} {
-			begun := time.Now()
-			q.put(&delivery{})
-			time.AfterFunc(late, func() { q.put(&delivery{}) })
-			q.gather(t.Context(), 2)
-			if waited := time.Since(begun); waited != min(late, gatherDeliveries) {
-				t.Errorf("the next transaction waits for %v", waited)
-			}
-			time.Sleep(2 * gatherDeliveries)
-			if group := q.take(); len(group) != 2 {
-				t.Errorf("%d deliveries are taken together", len(group))
-			}
-		}
-	})
 }
 
 // While somebody else has rows of a key locked, what is for the key waits, whatever it is and however
