@@ -323,8 +323,8 @@ func (s *spread) pastSlots(ago time.Duration) {
 	table := hour.UTC().Format("messages_h20060102_15")
 	statements := []string{
 		fmt.Sprintf("INSERT INTO slots (slot, ends_at) VALUES (%d, '%s')", n, hour.Add(time.Hour).Format(time.RFC3339)),
-		fmt.Sprintf("CREATE TABLE %s (LIKE messages INCLUDING ALL, CHECK (slot = %d))", table, n),
-		fmt.Sprintf("ALTER TABLE messages ATTACH PARTITION %s FOR VALUES IN (%d)", table, n),
+		fmt.Sprintf("CREATE TABLE %s (LIKE messages INCLUDING ALL)", table),
+		fmt.Sprintf("SELECT create_distributed_table('%s', 'key_id', colocate_with => 'inboxes')", table),
 	}
 	conn, err := pgx.Connect(s.t.Context(), s.coordinator())
 	must(s.t, err)

@@ -34,7 +34,7 @@ func (t *tally) share(d *delivery, rows messageRows) map[string]sharedBody {
 		in := slices.MaxFunc(list, func(a, b service.Inbox) int { return slotOf(a).ends().Compare(slotOf(b).ends()) })
 		body := sharedBody{ID: "body_" + rand.Text(), Slot: slotOf(in), Messages: int64(len(list))}
 		rows[body.Slot] = append(rows[body.Slot], []any{
-			keyID, body.ID, int32(body.Slot), 0, "", "", "", "", d.Received, d.size, "", d.packed, nil, nil, nil, body.Messages,
+			keyID, body.ID, 0, "", "", "", "", d.Received, d.size, "", d.packed, nil, nil, nil, body.Messages,
 		})
 		shared[keyID] = body
 	}
@@ -71,26 +71,20 @@ func queueRelease(b *pgx.Batch, keyID string, list []sharedBody) {
 // in the old slot are left for its end.
 func queueMove(b *pgx.Batch, keyID, inboxID string, from, to slot, bodies []sharedBody) {
 	columns := strings.Join(messageColumns, ", ")
-	copied := func(of slot, replace map[string]string) string {
-		values := slices.Clone(messageColumns)
-		for i, c := range values {
-			if v, ok := replace[c]; ok {
-				values[i] = v
-			}
-		}
-		return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE key_id = $1 AND inbox_id = $2", to.table(), columns, strings.Join(values, ", "), of.table())
+	copied := func(of slot, column, value string) string {
+		return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE key_id = $1 AND inbox_id = $2",
+			to.table(), columns, strings.Replace(columns, column, value, 1), of.table())
 	}
-	here := fmt.Sprint(int32(to))
 	stay := []int32{int32(to)}
 	for _, body := range bodies {
 		if !body.Slot.ends().Before(to.ends()) {
 			stay = append(stay, int32(body.Slot))
 			continue
 		}
-		b.Queue(copied(body.Slot, map[string]string{"slot": here, "shared": "0"})+" ON CONFLICT DO NOTHING", keyID, body.ID)
+		b.Queue(copied(body.Slot, "shared", "0")+" ON CONFLICT DO NOTHING", keyID, body.ID)
 		b.Queue("UPDATE "+to.table()+" SET shared = shared + $3 WHERE key_id = $1 AND inbox_id = $2 AND seq = 0", keyID, body.ID, body.Messages)
 	}
-	b.Queue(copied(from, map[string]string{"slot": here, "body_slot": "CASE WHEN body_slot = ANY($3) THEN body_slot ELSE " + here + " END"}), keyID, inboxID, stay)
+	b.Queue(copied(from, "body_slot", fmt.Sprintf("CASE WHEN body_slot = ANY($3) THEN body_slot ELSE %d END", to)), keyID, inboxID, stay)
 }
 
 // readBody reads a body that messages share.

@@ -35,10 +35,10 @@ func TestBodyIsStoredOnce(t *testing.T) {
 		check(t, s.Append(t.Context(), a))
 		wants := func(rows, shared int) {
 			t.Helper()
-			if n, bytes := count(t, s, "SELECT count(*) FROM messages WHERE shared > 0"), count(t, s, "SELECT coalesce(sum(length(raw)), 0) FROM messages"); n != rows || bytes/len(raw) != rows {
+			if n, bytes := count(t, s, "SELECT count(*) FROM "+allMessages(t, s)+" WHERE shared > 0"), count(t, s, "SELECT coalesce(sum(length(raw)), 0) FROM "+allMessages(t, s)); n != rows || bytes/len(raw) != rows {
 				t.Errorf("%d bodies with %d bytes, want %d", n, bytes, rows)
 			}
-			if n := count(t, s, "SELECT coalesce(sum(shared), 0) FROM messages"); n != shared {
+			if n := count(t, s, "SELECT coalesce(sum(shared), 0) FROM "+allMessages(t, s)); n != shared {
 				t.Errorf("%d messages share them, want %d", n, shared)
 			}
 		}
@@ -68,7 +68,7 @@ func TestBodyIsStoredOnce(t *testing.T) {
 		check(t, s.DeleteMessages(t.Context(), inboxes[0], ""))
 		reads(inboxes[1])
 		check(t, s.DeleteMessages(t.Context(), inboxes[1], ""))
-		if n := count(t, s, "SELECT count(*) FROM messages"); n != 0 {
+		if n := count(t, s, "SELECT count(*) FROM "+allMessages(t, s)); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
 	})

@@ -20,7 +20,7 @@ const coordinatorConnections = 4
 
 // connectCluster connects to the servers of a cluster instead of the one that was named.
 func (s *Store) connectCluster(ctx context.Context, config *pgxpool.Config, nodes []node) error {
-	s.citus, s.rowsPerStatement = true, 1
+	s.citus = true
 	config = config.Copy()
 	// Citus 13.2 plans a statement anew each time, and keeps all that it planned while the plan of the statement is kept.
 	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"

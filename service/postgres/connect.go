@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,7 +22,7 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	if err != nil {
 		return err
 	}
-	s.pool, s.rowsPerStatement = s.coordinator, math.MaxInt
+	s.pool = s.coordinator
 	if nodes != nil {
 		err = s.connectCluster(ctx, config, nodes)
 	}
@@ -72,13 +70,13 @@ func (s *Store) newServer(pool *pgxpool.Pool) *server {
 	return v
 }
 
-// each makes a query for the elements of a list in one round trip: one statement for all, or one for
-// each on a Citus cluster, which need not plan it again.
-func each[T, V any](ctx context.Context, s *Store, pool *pgxpool.Pool, list []T, scan pgx.RowToFunc[V], queue func(*pgx.Batch, []T) *pgx.QueuedQuery) ([]V, error) {
+// each makes a query for each element of a list, all in one round trip. One for several keys would be no server's of
+// a Citus cluster.
+func each[T, V any](ctx context.Context, pool *pgxpool.Pool, list []T, scan pgx.RowToFunc[V], queue func(*pgx.Batch, T) *pgx.QueuedQuery) ([]V, error) {
 	var all []V
 	var b pgx.Batch
-	for part := range slices.Chunk(list, s.rowsPerStatement) {
-		queue(&b, part).Query(func(rows pgx.Rows) error {
+	for _, e := range list {
+		queue(&b, e).Query(func(rows pgx.Rows) error {
 			some, err := pgx.CollectRows(rows, scan)
 			all = append(all, some...)
 			return err

@@ -20,33 +20,24 @@ const (
 	inboxColumns = "i.id, i.key_id, i.address, i.created_at, i.expires_at, i.slot, c.messages, c.last, c.version, c.received_at"
 )
 
-// inboxesOf are the rows i of inboxes with their counts c, of a key that is named by a parameter or a column.
-func inboxesOf(key string) string {
-	return "inboxes i CROSS JOIN LATERAL (SELECT messages, last, version, received_at FROM counts WHERE key_id = " + key +
-		" AND inbox_id = i.id ORDER BY generation DESC LIMIT 1) c"
-}
+// selectInboxes reads rows i of inboxes of a key, $1, with their counts c.
+const selectInboxes = "SELECT " + inboxColumns + " FROM inboxes i CROSS JOIN LATERAL (SELECT messages, last, version, received_at FROM counts" +
+	" WHERE key_id = $1 AND inbox_id = i.id ORDER BY generation DESC LIMIT 1) c"
 
-// A row has as many new messages as its ID is in the array $3. That of one key is $1, or there are several in an array.
 const (
-	// As service.Emails.Add.
-	addEmails = `UPDATE owners o SET day = greatest($2, least(day, $2 + 1)),
-		emails = CASE WHEN day > $2 THEN emails WHEN day = $2 THEN emails + cardinality(array_positions($3::text[], key_id))
-			ELSE cardinality(array_positions($3::text[], key_id)) END,
+	// addEmails counts $3 more messages of a key on a day, as service.Emails.Add.
+	addEmails = `UPDATE owners SET day = greatest($2, least(day, $2 + 1)),
+		emails = CASE WHEN day > $2 THEN emails WHEN day = $2 THEN emails + $3::integer ELSE $3 END,
 		day_before = CASE WHEN day > $2 THEN $2 WHEN day = $2 THEN day_before ELSE day END,
-		emails_before = CASE WHEN day > $2 THEN CASE WHEN day_before >= $2 THEN emails_before ELSE 0 END
-			+ cardinality(array_positions($3::text[], key_id)) WHEN day = $2 THEN emails_before ELSE emails END,
-		generation = generation + (emails % $4::integer + cardinality(array_positions($3::text[], key_id)) >= $4)::integer`
-	addEmailsOfOne = addEmails + " WHERE " + newestOwner + " RETURNING " + ownerColumns
-	addEmailsOfAll = addEmails + ` FROM (SELECT u.k, (SELECT max(generation) FROM owners WHERE key_id = u.k) AS newest FROM unnest($1::text[]) u (k) OFFSET 0) n
-		WHERE o.key_id = n.k AND o.generation >= n.newest RETURNING ` + ownerColumns
+		emails_before = CASE WHEN day > $2 THEN CASE WHEN day_before >= $2 THEN emails_before ELSE 0 END + $3
+			WHEN day = $2 THEN emails_before ELSE emails END,
+		generation = generation + (emails % $4::integer + $3 >= $4)::integer
+		WHERE ` + newestOwner + " RETURNING " + ownerColumns
 
+	// addMessages counts as many more messages of inboxes of a key, $5, as the ID of each is in $3.
 	addMessages = `UPDATE counts c SET version = $2, messages = c.messages + cardinality(array_positions($3::text[], c.inbox_id)),
 		last = c.last + cardinality(array_positions($3::text[], c.inbox_id)), received_at = greatest(c.received_at, $4),
 		generation = c.generation + (c.last % $6::integer + cardinality(array_positions($3::text[], c.inbox_id)) >= $6)::integer
-		FROM (SELECT `
-	addMessagesOfOne = addMessages + `u.id, (SELECT max(generation) FROM counts WHERE key_id = $1 AND inbox_id = u.id) AS newest FROM unnest($5::text[]) u (id) OFFSET 0) n, inboxes i
+		FROM (SELECT u.id, (SELECT max(generation) FROM counts WHERE key_id = $1 AND inbox_id = u.id) AS newest FROM unnest($5::text[]) u (id) OFFSET 0) n, inboxes i
 		WHERE c.key_id = $1 AND c.inbox_id = n.id AND c.generation >= n.newest AND i.key_id = $1 AND i.id = n.id RETURNING ` + inboxColumns
-	addMessagesOfAll = addMessages + `u.k, u.id, (SELECT max(generation) FROM counts WHERE key_id = u.k AND inbox_id = u.id) AS newest
-			FROM unnest($1::text[], $5::text[]) u (k, id) OFFSET 0) n, inboxes i
-		WHERE c.key_id = n.k AND c.inbox_id = n.id AND c.generation >= n.newest AND i.key_id = n.k AND i.id = n.id RETURNING ` + inboxColumns
 )

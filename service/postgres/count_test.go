@@ -28,9 +28,9 @@ func TestSnapshotDoesNotSlowDeliveries(t *testing.T) {
 	check(t, err)
 	defer conn.Release()
 	statements := []statement{
-		{addEmailsOfOne, []any{in.KeyID, int32(service.DayOf(day)), []string{in.KeyID}, generationOf}},
-		{addMessagesOfOne, []any{in.KeyID, newVersion(), []string{in.ID}, day, []string{in.ID}, generationOf}},
-		{"SELECT " + inboxColumns + " FROM " + inboxesOf("$1") + " WHERE i.key_id = $1 AND i.id = $2", []any{in.KeyID, in.ID}},
+		{addEmails, []any{in.KeyID, int32(service.DayOf(day)), 1, generationOf}},
+		{addMessages, []any{in.KeyID, newVersion(), []string{in.ID}, day, []string{in.ID}, generationOf}},
+		{selectInboxes + " WHERE i.key_id = $1 AND i.id = $2", []any{in.KeyID, in.ID}},
 	}
 	for range 2500 {
 		for _, q := range statements[:2] {

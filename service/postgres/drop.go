@@ -18,8 +18,8 @@ import (
 const dropAfter = time.Hour
 
 // dropSlots drops the tables of slots that were over at now and have no inbox left, after moving the inboxes
-// that were extended. A slot that cannot be dropped is left for the next time, and holds up no other one. If
-// something reads for long, such as a backup, none can be detached, and all are left.
+// that were extended. A slot that cannot be dropped, such as while a backup reads it, is left for the next time, and
+// holds up no other one.
 func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time) error {
 	// Slots with inboxes that have expired, but could not be removed: all others in a slot that is over were extended.
 	kept, err := query(ctx, s.pool, pgx.RowTo[int32], "SELECT DISTINCT slot FROM inboxes WHERE expires_at <= $1", now)
@@ -31,9 +31,7 @@ func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time
 		more, failed := s.moveExtended(ctx, n)
 		if failed == nil && !more {
 			s.slots.Delete(n)
-			if failed = s.dropSlot(ctx, conn, n); sqlState(failed) == stateLocked {
-				return err
-			}
+			failed = dropSlot(ctx, conn, n)
 		}
 		if failed != nil && sqlState(failed) != stateLocked {
 			err = errors.Join(err, fmt.Errorf("drop the table %s: %w", n.table(), failed))
@@ -100,20 +98,13 @@ func (s *Store) moveInbox(ctx context.Context, in service.Inbox) error {
 	})
 }
 
-// dropSlot drops the table of a slot, or completes what an interrupted call has begun. It only blocks what
-// reads from it.
-func (s *Store) dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
-	if !s.citus { // which cannot detach concurrently
-		if err := detach(ctx, conn, n.table()); err != nil {
-			return err
-		}
-	}
+// dropSlot drops the table of a slot, or completes what an interrupted call has begun.
+func dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
 	// Before the table, so that nobody looks for it.
 	if _, err := conn.Exec(ctx, "DELETE FROM deleted WHERE slot = $1", int32(n)); err != nil {
 		return err
 	}
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		// Others wait behind it for the table that it is a partition of, unless it was detached.
 		_, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '500ms'")
 		if err == nil {
 			_, err = tx.Exec(ctx, "DROP TABLE IF EXISTS "+n.table())
@@ -122,32 +113,6 @@ func (s *Store) dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error 
 	})
 	if err == nil {
 		_, err = conn.Exec(ctx, "DELETE FROM slots WHERE slot = $1", int32(n))
-	}
-	return err
-}
-
-// detach makes a partition of the messages a table of its own, if it is not yet one.
-func detach(ctx context.Context, conn *pgxpool.Conn, table string) error {
-	if err := finishDetaching(ctx, conn); err != nil {
-		return err
-	}
-	attached, err := isAttached(ctx, conn, table)
-	if err == nil && attached {
-		_, err = conn.Exec(ctx, "ALTER TABLE messages DETACH PARTITION "+table+" CONCURRENTLY")
-	}
-	return err
-}
-
-// finishDetaching completes the detaching of a partition that was interrupted. Until then no other
-// partition can be detached.
-func finishDetaching(ctx context.Context, conn *pgxpool.Conn) error {
-	var table string
-	err := conn.QueryRow(ctx, "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass('messages') AND inhdetachpending").Scan(&table)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err == nil {
-		_, err = conn.Exec(ctx, "ALTER TABLE messages DETACH PARTITION "+table+" FINALIZE")
 	}
 	return err
 }

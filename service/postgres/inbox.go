@@ -20,14 +20,6 @@ func newVersion() int64 { return rand.Int64() }
 // keyed names something of a key: an inbox by its ID or its address.
 type keyed struct{ keyID, name string }
 
-// columns returns the elements of a list as columns.
-func columns(list []keyed) (keyIDs, names []string) {
-	for _, k := range list {
-		keyIDs, names = append(keyIDs, k.keyID), append(names, k.name)
-	}
-	return keyIDs, names
-}
-
 // CreateInbox implements service.Store. A process that ends in the middle leaves an address without
 // an inbox, which its key can still use.
 func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) error {
@@ -127,17 +119,9 @@ func (s *Store) ownerOf(ctx context.Context, address string) (string, error) {
 type addressRow struct{ Address, KeyID string }
 
 func (s *Store) readAddresses(ctx context.Context, pool *pgxpool.Pool, addresses []string) ([]addressRow, error) {
-	return each(ctx, s, pool, addresses, pgx.RowToStructByPos[addressRow], func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
-		return queueNamed(b, "SELECT address, key_id FROM addresses WHERE address = $1", "SELECT address, key_id FROM addresses WHERE address = ANY($1)", part)
+	return each(ctx, pool, addresses, pgx.RowToStructByPos[addressRow], func(b *pgx.Batch, address string) *pgx.QueuedQuery {
+		return b.Queue("SELECT address, key_id FROM addresses WHERE address = $1", address)
 	})
-}
-
-// queueNamed queues one of two queries: for one name, or for an array of them.
-func queueNamed(b *pgx.Batch, ofOne, ofAll string, names []string, more ...any) *pgx.QueuedQuery {
-	if len(names) == 1 {
-		return b.Queue(ofOne, append([]any{names[0]}, more...)...)
-	}
-	return b.Queue(ofAll, append([]any{names}, more...)...)
 }
 
 // Inbox implements service.Store.
@@ -158,14 +142,8 @@ func (s *Store) readInboxes(ctx context.Context, pool *pgxpool.Pool, list []keye
 
 // inboxesBy returns the inboxes whose names are in a column, of several with the same name the newest last.
 func (s *Store) inboxesBy(ctx context.Context, pool *pgxpool.Pool, column string, list []keyed) ([]service.Inbox, error) {
-	return each(ctx, s, pool, list, scanInbox, func(b *pgx.Batch, part []keyed) *pgx.QueuedQuery {
-		if len(part) == 1 {
-			return b.Queue("SELECT "+inboxColumns+" FROM "+inboxesOf("$1")+" WHERE i.key_id = $1 AND i."+column+" = $2 ORDER BY i.expires_at",
-				part[0].keyID, part[0].name)
-		}
-		keyIDs, names := columns(part)
-		return b.Queue("SELECT "+inboxColumns+" FROM unnest($1::text[], $2::text[]) u (k, name), "+inboxesOf("i.key_id")+
-			" WHERE i.key_id = u.k AND i."+column+" = u.name ORDER BY i.expires_at", keyIDs, names)
+	return each(ctx, pool, list, scanInbox, func(b *pgx.Batch, of keyed) *pgx.QueuedQuery {
+		return b.Queue(selectInboxes+" WHERE i.key_id = $1 AND i."+column+" = $2 ORDER BY i.expires_at", of.keyID, of.name)
 	})
 }
 
@@ -223,7 +201,7 @@ func (s *Store) readPages(ctx context.Context, pool *pgxpool.Pool, list []servic
 			_, err := pgx.ForEachRow(rows, []any{&p.total}, func() error { return nil })
 			return err
 		})
-		b.Queue("SELECT "+inboxColumns+" FROM "+inboxesOf("$1")+` WHERE i.key_id = $1 AND i.created_at <= $2 AND (i.created_at < $2 OR i.id > $3)
+		b.Queue(selectInboxes+` WHERE i.key_id = $1 AND i.created_at <= $2 AND (i.created_at < $2 OR i.id > $3)
 			ORDER BY i.created_at DESC, i.id LIMIT $4`, of.KeyID, of.CreatedAt, of.ID, of.Limit).Query(func(rows pgx.Rows) (err error) {
 			p.inboxes, err = pgx.CollectRows(rows, scanInbox)
 			return err
@@ -254,7 +232,7 @@ func (s *Store) ExtendInbox(ctx context.Context, keyID, id string, now, expires 
 			return nil
 		})
 		b.Queue("UPDATE counts SET version = $3 WHERE "+newestCount, keyID, id, newVersion())
-		b.Queue("SELECT "+inboxColumns+" FROM "+inboxesOf("$1")+" WHERE i.key_id = $1 AND i.id = $2", keyID, id).Query(func(rows pgx.Rows) (err error) {
+		b.Queue(selectInboxes+" WHERE i.key_id = $1 AND i.id = $2", keyID, id).Query(func(rows pgx.Rows) (err error) {
 			extended, err = pgx.CollectRows(rows, scanInbox)
 			return err
 		})

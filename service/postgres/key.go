@@ -200,9 +200,8 @@ func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
 }
 
 func (s *Store) readOwners(ctx context.Context, pool *pgxpool.Pool, keyIDs []string) ([]owner, error) {
-	return each(ctx, s, pool, keyIDs, scanOwner, func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
-		return queueNamed(b, "SELECT "+ownerColumns+" FROM owners WHERE "+newestOwner,
-			"SELECT "+ownerColumns+" FROM unnest($1::text[]) u (k) CROSS JOIN LATERAL (SELECT * FROM owners WHERE key_id = u.k ORDER BY generation DESC LIMIT 1) o", part)
+	return each(ctx, pool, keyIDs, scanOwner, func(b *pgx.Batch, keyID string) *pgx.QueuedQuery {
+		return b.Queue("SELECT "+ownerColumns+" FROM owners WHERE "+newestOwner, keyID)
 	})
 }
 
@@ -276,11 +275,7 @@ func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quot
 // The requests of a key are counted up to its limit. Its row has the total at the end of each of the
 // last 61 seconds, so that a request counts for 60 to 61 seconds. If the clock is set back, the last
 // second goes on until the clock has reached it again.
-const (
-	countOfOneKey  = "INSERT INTO requests AS r (key_id, total, allowed) VALUES ($1, $2, $3)" + addToCount
-	countOfAllKeys = "INSERT INTO requests AS r (key_id, total, allowed) SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[])" + addToCount
-
-	addToCount = ` ON CONFLICT (key_id) DO UPDATE SET
+const addRequests = `INSERT INTO requests AS r (key_id, total, allowed) VALUES ($1, $2, $3) ON CONFLICT (key_id) DO UPDATE SET
 			second = greatest(r.second, EXCLUDED.second),
 			before = r.total,
 			total = r.total + greatest(0, least(EXCLUDED.total,
@@ -288,8 +283,7 @@ const (
 			totals = r.totals[1 + greatest(0, EXCLUDED.second - r.second):]
 				|| array_fill(r.total, ARRAY[least(61, greatest(0, EXCLUDED.second - r.second))]),
 			allowed = EXCLUDED.allowed
-		RETURNING key_id, total - before, allowed, total - totals[1], width_bucket(totals[1], totals)`
-)
+		RETURNING total - before, total - totals[1], width_bucket(totals[1], totals)`
 
 // countRequests counts the requests that are allowed, in one transaction, which locks the rows of
 // keys in the order of their IDs. It does not wait for the disk: losing the last requests in a crash
@@ -302,26 +296,16 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 	return s.changeOn(ctx, pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL synchronous_commit = off")
 		begin(b)
-		for keys := range slices.Chunk(slices.Sorted(maps.Keys(byKey)), s.rowsPerStatement) {
-			var asked, allowed []int
-			for _, keyID := range keys {
-				limit := slices.MinFunc(byKey[keyID], func(a, b *request) int { return a.quota.Limit - b.quota.Limit }).quota.Limit
-				asked, allowed = append(asked, min(len(byKey[keyID]), limit)), append(allowed, limit)
-			}
-			sql, args := countOfAllKeys, []any{keys, asked, allowed}
-			if len(keys) == 1 {
-				sql, args = countOfOneKey, []any{keys[0], asked[0], allowed[0]}
-			}
-			b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-				var keyID string
-				var taken, limit, used, reset int // reset is after how many seconds the first of them counts no more
-				_, err := pgx.ForEachRow(rows, []any{&keyID, &taken, &limit, &used, &reset}, func() error {
-					for i, r := range byKey[keyID] {
-						r.ok = i < taken
-						r.quota = service.Quota{Limit: limit, Remaining: max(0, limit-used+max(0, taken-1-i)), Reset: time.Duration(reset) * time.Second}
-					}
-					return nil
-				})
+		for _, keyID := range slices.Sorted(maps.Keys(byKey)) {
+			asking := byKey[keyID]
+			limit := slices.MinFunc(asking, func(a, b *request) int { return a.quota.Limit - b.quota.Limit }).quota.Limit
+			b.Queue(addRequests, keyID, min(len(asking), limit), limit).QueryRow(func(row pgx.Row) error {
+				var taken, used, reset int // reset is after how many seconds the first of them counts no more
+				err := row.Scan(&taken, &used, &reset)
+				for i, r := range asking {
+					r.ok = i < taken
+					r.quota = service.Quota{Limit: limit, Remaining: max(0, limit-used+max(0, taken-1-i)), Reset: time.Duration(reset) * time.Second}
+				}
 				return err
 			})
 		}

@@ -78,7 +78,7 @@ func TestQuotaOfSharedLimit(t *testing.T) {
 // A process asks the database no more for a key that is over its limit, unless the limit is raised.
 func TestRefusalIsRemembered(t *testing.T) {
 	t.Parallel()
-	r := newRecorder()
+	r := &recorder{}
 	s := open(t, pgtest.Database(t), Options{tracer: r})
 	want := func(limit int, wantOK, asks bool) {
 		t.Helper()
@@ -88,7 +88,7 @@ func TestRefusalIsRemembered(t *testing.T) {
 			t.Errorf("%v with %+v", ok, q)
 		}
 		if n := len(r.take()); n != 0 != asks {
-			t.Errorf("%d transactions for a limit of %d", n, limit)
+			t.Errorf("%d statements for a limit of %d", n, limit)
 		}
 	}
 	want(1, true, true)

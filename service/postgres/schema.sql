@@ -48,7 +48,7 @@ CREATE TABLE inboxes (
     address    text COLLATE "C" NOT NULL,
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
-    slot       integer NOT NULL,           -- the partition of its messages
+    slot       integer NOT NULL,           -- the table of its messages
     state      bytea,                      -- what clients keep of it
     PRIMARY KEY (key_id, id)
 );
@@ -77,10 +77,10 @@ CREATE TABLE addresses (
     key_id  text COLLATE "C" NOT NULL
 );
 
+-- The messages are in tables like this one, which itself has none.
 CREATE TABLE messages (
     key_id      text COLLATE "C" NOT NULL,
     inbox_id    text COLLATE "C" NOT NULL,
-    slot        integer NOT NULL,
     seq         bigint NOT NULL,           -- the sequence number; 1 is the first that arrived
     id          text NOT NULL,
     sender      text NOT NULL,
@@ -94,11 +94,11 @@ CREATE TABLE messages (
     body_id     text COLLATE "C",          -- what has it then: the row of which this is the inbox_id, whose seq is 0
     body_slot   integer,                   -- its slot
     shared      bigint,                    -- of such a row: how many messages share it
-    PRIMARY KEY (inbox_id, seq, slot)
-) PARTITION BY LIST (slot);
+    PRIMARY KEY (inbox_id, seq)
+);
 ALTER TABLE messages ALTER COLUMN raw SET STORAGE EXTERNAL;
 
--- The partitions of messages, and when the last inbox in each has expired.
+-- The tables of messages, and when the last inbox in each has expired.
 CREATE TABLE slots (
     slot    integer PRIMARY KEY,
     ends_at timestamptz NOT NULL

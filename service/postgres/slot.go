@@ -10,9 +10,9 @@ import (
 	"mayfly/service"
 )
 
-// slot is a partition of the messages by when their inboxes were to expire at first: in the same hour,
-// or, for inboxes that live longer than maxHourly, on the same day. It is the number of hours since
-// 1970, or minus the number of days. When a slot is over, its tables are dropped.
+// slot is the part of the messages whose inboxes were to expire at first in the same hour or, for inboxes that
+// live longer than maxHourly, on the same day. It is the number of hours since 1970, or minus the number of days.
+// It has a table of its own, which is dropped when the slot is over.
 type slot int32
 
 // maxHourly is the longest lifetime of inboxes in slots of an hour.
@@ -45,7 +45,7 @@ func (s slot) ends() time.Time {
 	return time.Unix((1-int64(s))*24*3600, 0).UTC()
 }
 
-// table returns the name of its partition of the messages.
+// table returns the name of its table.
 func (s slot) table() string {
 	if s >= 0 {
 		return time.Unix(int64(s)*3600, 0).UTC().Format("messages_h20060102_15")
@@ -66,7 +66,7 @@ func (s *Store) ensureSlot(ctx context.Context, n slot) error {
 		return s.failure(ctx, s.pool, err)
 	}
 	if !exists {
-		err := s.transact(ctx, s.coordinator, func(ctx context.Context, tx pgx.Tx) error { return createSlot(ctx, tx, n) })
+		err := s.transact(ctx, s.coordinator, func(ctx context.Context, tx pgx.Tx) error { return s.createSlot(ctx, tx, n) })
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ const (
 )
 
 // createSlot creates what is missing of a slot.
-func createSlot(ctx context.Context, tx pgx.Tx, n slot) error {
+func (s *Store) createSlot(ctx context.Context, tx pgx.Tx, n slot) error {
 	settings := hourSettings
 	if n < 0 {
 		settings = daySettings
@@ -95,24 +95,12 @@ func createSlot(ctx context.Context, tx pgx.Tx, n slot) error {
 	if err != nil {
 		return err
 	}
-	// Creating a table and then attaching it does not block the use of its parent. The constraint
-	// saves the search for rows that do not belong in it.
-	if _, err = tx.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (LIKE messages INCLUDING ALL, CHECK (slot = %d)) WITH (%s)", n.table(), n, settings)); err != nil {
-		return err
-	}
-	attached, err := isAttached(ctx, tx, n.table())
-	if err == nil && !attached {
-		_, err = tx.Exec(ctx, fmt.Sprintf("ALTER TABLE messages ATTACH PARTITION %s FOR VALUES IN (%d)", n.table(), n))
+	_, err = tx.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (LIKE messages INCLUDING ALL) WITH (%s)", n.table(), settings))
+	if err == nil && s.citus {
+		_, err = tx.Exec(ctx, fmt.Sprintf(`SELECT create_distributed_table('%s', 'key_id', colocate_with => 'inboxes')
+			WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = '%[1]s'::regclass)`, n.table()))
 	}
 	return err
-}
-
-// isAttached reports whether a table is a partition of the messages.
-func isAttached(ctx context.Context, on interface {
-	QueryRow(context.Context, string, ...any) pgx.Row
-}, table string) (attached bool, err error) {
-	err = on.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass($1))", table).Scan(&attached)
-	return attached, err
 }
 
 // How many slots are created ahead, and how often: those of the inboxes that can be created until

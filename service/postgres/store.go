@@ -3,12 +3,11 @@
 //
 // The database is the single source of truth. Nothing that another process can change is cached, but
 // for a key's count of messages (see EmailsToday): everything is read when it is asked for. Batching
-// makes that cheap: concurrent lookups of the same kind share a query, and concurrent deliveries
-// share a transaction.
+// makes that cheap: concurrent lookups of the same kind share a round trip, and concurrent deliveries
+// a transaction.
 //
 // The database can be distributed over the servers of a Citus cluster by key, so that all rows of a
-// key are on one server. The statements are the same with and without: each names the keys of its
-// rows, on a cluster only one. A process connects to every server, and sends each what is for its
+// key are on one server. The statements are the same with and without: each names the key of its rows. A process connects to every server, and sends each what is for its
 // keys, which it then does without asking another. Only a delivery to keys on several servers is
 // committed in two phases. An address is on a server of its own: it belongs to the key that had it
 // first, for ever, and is made before its first inbox. Tables are created and dropped, and changes
@@ -59,17 +58,16 @@ type Options struct {
 
 // Store is a service.Store and service.Shared in a database.
 type Store struct {
-	pool             *pgxpool.Pool // to any server of the database
-	coordinator      *pgxpool.Pool // pool, unless the database is distributed
-	citus            bool          // the database is distributed
-	rowsPerStatement int           // how many rows a statement that names its keys reads or changes: 1 on Citus
-	log              *slog.Logger
-	timeout          time.Duration
-	slots            sync.Map // the slots that this process knows to exist
-	clock            clock
-	sayLocked        rate.Sometimes // that another session keeps this one from sweeping
-	maxSize          int64          // bytes of the database on a server, see sizeParameter; 0: not bounded
-	announcer        announcer
+	pool        *pgxpool.Pool // to any server of the database
+	coordinator *pgxpool.Pool // pool, unless the database is distributed
+	citus       bool          // the database is distributed
+	log         *slog.Logger
+	timeout     time.Duration
+	slots       sync.Map // the slots that this process knows to exist
+	clock       clock
+	sayLocked   rate.Sometimes // that another session keeps this one from sweeping
+	maxSize     int64          // bytes of the database on a server, see sizeParameter; 0: not bounded
+	announcer   announcer
 
 	anyServer *server // what pool connects to
 	opening   sync.Mutex

@@ -58,28 +58,17 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, s *Store) error {
 	if len(keys) > 1 {
 		s.waitBriefly(&b)
 	}
-	for part := range slices.Chunk(keys, s.rowsPerStatement) {
-		var all []string
-		for _, k := range part {
-			all = append(all, slices.Repeat([]string{k}, len(t.inboxIDs[k]))...)
-		}
-		queueNamed(&b, addEmailsOfOne, addEmailsOfAll, part, int32(t.day()), all, generationOf).Query(func(rows pgx.Rows) error {
+	for _, keyID := range keys {
+		b.Queue(addEmails, keyID, int32(t.day()), len(t.inboxIDs[keyID]), generationOf).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanOwner)
 			maps.Copy(t.owners, index(list, func(o owner) string { return o.keyID }))
 			return err
 		})
 	}
-	for part := range slices.Chunk(keys, s.rowsPerStatement) {
-		var all, of, ids []string
-		for _, k := range part {
-			all = append(all, t.inboxIDs[k]...)
-			different := slices.Compact(slices.Sorted(slices.Values(t.inboxIDs[k])))
-			of, ids = append(of, slices.Repeat([]string{k}, len(different))...), append(ids, different...)
-		}
-		if len(part) == 1 {
-			of = part
-		}
-		queueNamed(&b, addMessagesOfOne, addMessagesOfAll, of, newVersion(), all, t.received(), ids, generationOf).Query(func(rows pgx.Rows) error {
+	for _, keyID := range keys {
+		ids := t.inboxIDs[keyID]
+		different := slices.Compact(slices.Sorted(slices.Values(ids)))
+		b.Queue(addMessages, keyID, newVersion(), ids, t.received(), different, generationOf).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanInbox)
 			maps.Copy(t.inboxes, index(list, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} }))
 			return err
@@ -170,12 +159,11 @@ func (t *tally) changed() []string {
 // inboxFor names the inbox of a message.
 func inboxFor(m *service.NewMessage) keyed { return keyed{m.KeyID, m.InboxID} }
 
-// messageRows are messages to insert, by their slots, into whose tables they go at once: finding
-// these for each row costs more, and Citus would lock those of all slots.
+// messageRows are messages to insert, by their slots, in whose tables they are.
 type messageRows map[slot][][]any
 
 var messageColumns = []string{
-	"key_id", "inbox_id", "slot", "seq", "id", "sender", "sender_name", "subject", "received_at", "size", "recipient", "raw", "delivery",
+	"key_id", "inbox_id", "seq", "id", "sender", "sender_name", "subject", "received_at", "size", "recipient", "raw", "delivery",
 	"body_id", "body_slot", "shared",
 }
 
@@ -183,7 +171,7 @@ var messageColumns = []string{
 func (r messageRows) add(in service.Inbox, seq int64, m service.Message, body sharedBody, delivery []byte) {
 	n := slotOf(in)
 	row := []any{
-		in.KeyID, in.ID, int32(n), seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To), m.Raw, delivery, nil, nil, nil,
+		in.KeyID, in.ID, seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To), m.Raw, delivery, nil, nil, nil,
 	}
 	if body.ID != "" {
 		row[slices.Index(messageColumns, "raw")] = nil
@@ -204,7 +192,7 @@ func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) e
 			}
 			continue
 		}
-		insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)", n.table(), strings.Join(messageColumns, ", "))
+		insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)", n.table(), strings.Join(messageColumns, ", "))
 		for _, row := range rows {
 			b.Queue(insert, row...)
 		}
