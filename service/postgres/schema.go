@@ -11,7 +11,7 @@ import (
 )
 
 // schemaVersion changes with the files.
-const schemaVersion = 6
+const schemaVersion = 7
 
 var (
 	//go:embed schema.sql
