@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
+	"mayfly/internal/browser"
 	"mayfly/internal/config"
 	"mayfly/internal/term"
 	"mayfly/keys"
@@ -47,6 +48,8 @@ type app struct {
 
 	exitNotice atomic.Pointer[string] // what to say of the local service when the application is left
 
+	painting browser.Painter // see painter
+
 	transport http.RoundTripper // to services; nil for the network
 	saysSlow  bool              // the user is told if a service does not answer
 	maxWait   time.Duration     // how long a request may wait for a limit; as the client does when 0
@@ -57,6 +60,7 @@ type app struct {
 
 func (a *app) execute(ctx context.Context, args []string) error {
 	a.args = args
+	defer a.painting.Close()
 	root := a.root()
 	root.SetArgs(append([]string{}, args...)) // for nil, Cobra would take those of the process
 	cmd, err := root.ExecuteContextC(ctx)

@@ -50,7 +50,8 @@ func (f *screenshotFlags) take(ctx context.Context, a *app, c *api.Client, m *me
 // painter paints messages with the browser that config.toml names, or that is installed.
 func (a *app) painter() *browser.Painter {
 	b := a.config().Browser
-	return &browser.Painter{Command: b.Command, Timeout: b.Limit()}
+	a.painting.Command, a.painting.Timeout = b.Command, b.Limit()
+	return &a.painting
 }
 
 // writePicture writes a message as a browser paints it.

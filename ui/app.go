@@ -135,7 +135,7 @@ func (a *app) close() error {
 	a.arrivals.leave()
 	a.connection.Close()
 	a.reader.Close() // ends the browser that paints
-	a.reading.painter.Wait()
+	a.reading.painter.Close()
 	return errors.Join(a.settings.save(), a.host.Copies.Remove())
 }
 

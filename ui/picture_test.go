@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"encoding/base64"
 	"image"
 	"image/color"
 	"image/draw"
@@ -27,7 +28,7 @@ var (
 )
 
 // browserOf is a machine with a browser that paints 960 px in one colour for each look, two mails in an inbox, and how
-// often the browser was run.
+// often it painted.
 func browserOf(t *testing.T) (set setting, runs func() int) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the browser of this test is a shell script")
@@ -40,32 +41,34 @@ func browserOf(t *testing.T) (set setting, runs func() int) {
 		}
 		return path
 	}
-	for name, c := range map[string]color.RGBA{"640 1": light, "640 0": dark, "375 1": lightPhone, "375 0": darkPhone} {
+	for name, c := range map[string]color.RGBA{"640 light": light, "640 dark": dark, "375 light": lightPhone, "375 dark": darkPhone} {
 		width := 640
 		if strings.HasPrefix(name, "375") {
 			width = 375
 		}
-		m := image.NewRGBA(image.Rect(0, 0, width, 1000))
-		draw.Draw(m, m.Rect, image.NewUniform(color.RGBA{255, 0, 254, 255}), image.Point{}, draw.Src) // outside of the mail
-		draw.Draw(m, image.Rect(0, 0, width, 960), image.NewUniform(c), image.Point{}, draw.Src)
+		m := image.NewRGBA(image.Rect(0, 0, width, 960))
+		draw.Draw(m, m.Rect, image.NewUniform(c), image.Point{}, draw.Src)
 		m.Set(1, 955, color.White) // or all of it would be background
 		var b bytes.Buffer
 		if err := png.Encode(&b, m); err != nil {
 			t.Fatal(err)
 		}
-		write(name+".png", b.Bytes())
+		write(name, []byte(base64.StdEncoding.EncodeToString(b.Bytes())))
 	}
 	log := filepath.Join(dir, "log")
+	// Each message of the DevTools protocol is read at once: the next one waits for its answer.
 	script := write("browser", []byte(`#!/bin/sh
-for a; do
-  case $a in
-  --screenshot=*) shot=${a#--screenshot=} ;;
-  *preferredColorScheme=*) scheme=${a#*=*=} ;;
-  --window-size=*) width=${a#*=} width=${width%,*} ;;
+cd '`+dir+`'
+id=0
+while message=$(dd bs=65536 count=1 <&3 2>/dev/null | tr -d '\0') && [ "$message" ]; do
+  id=$((id + 1)) data=
+  case $message in
+  *setDeviceMetricsOverride*) width=${message#*'"width":'} width=${width%%[,\}]*} ;;
+  *setEmulatedMedia*) scheme=${message#*'"value":"'} scheme=${scheme%%'"'*} ;;
+  *captureScreenshot*) data=$(cat "$width $scheme") && echo run >>log ;;
   esac
+  printf '{"id":%d,"result":{"targetId":"t","sessionId":"s","result":{"value":960},"data":"%s"}}\0' $id "$data" >&4
 done
-echo run >>'`+log+`'
-cp "`+dir+`/$width $scheme.png" "$shot"
 `))
 	set = setting{width: 120, height: 36, service: apitest.Options{Extensions: true}, config: "[browser]\ncommand = '" + script + "'\n", before: func(h *harness) {
 		in := h.inboxNamed("ada", time.Hour)

@@ -4,9 +4,7 @@ package browser
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/base64"
-	"fmt"
 	"html"
 	"net/url"
 	"regexp"
@@ -22,7 +20,7 @@ import (
 // head begins a page. Its policy allows embedded images, styles, and nothing that loads, runs or submits.
 const head = `<!doctype html>
 <html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="` +
-	`default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-src 'none'%s">
+	`default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-src 'none'">
 <meta name="referrer" content="no-referrer"><meta http-equiv="x-dns-prefetch-control" content="off">
 `
 
@@ -30,27 +28,13 @@ const head = `<!doctype html>
 // message from a file.
 func SafeCopy(ctx context.Context, c *api.Client, m *message.Message) string {
 	subject := html.EscapeString(m.Subject)
-	return fmt.Sprintf(head, "") + "<title>" + subject + "</title>\n</head><body>\n" +
+	return head + "<title>" + subject + "</title>\n</head><body>\n" +
 		`<div style="font-family:sans-serif;color:#666;border-bottom:1px solid #ccc;padding-bottom:.6em;margin-bottom:1em"><b>` + subject + "</b><br>" +
 		html.EscapeString(m.From.Addr) + " → " + html.EscapeString(m.Recipients()) + "<br>A copy without scripts, forms and remote images.</div>\n" +
 		body(ctx, c, m) + "\n</body></html>\n"
 }
 
-// outside is the colour around a message that is painted, in CSS and as pixels.
-const outside, outsidePixel = "rgb(255,0,254)", "\xff\x00\xfe\xff"
-
 var doctype = regexp.MustCompile(`^\s*<!(?i:doctype)[\w\s"./:\-]*>`)
-
-// frame returns a page that shows a message in a frame as tall as it is, width px wide. The frame is a sandbox in which
-// nothing runs. The one script is ours, and gives the frame its height.
-func frame(ctx context.Context, c *api.Client, m *message.Message, width int) string {
-	nonce := rand.Text()
-	return fmt.Sprintf(head, "; script-src 'nonce-"+nonce+"'") +
-		fmt.Sprintf("<style>html,body{margin:0;background:%s}iframe{border:0;display:block;background:#fff;width:%dpx;height:800px}</style></head><body>\n", outside, width) +
-		`<iframe sandbox="allow-same-origin" srcdoc="` + html.EscapeString(doctype.FindString(m.HTML)+body(ctx, c, m)) + `"></iframe>
-<script nonce="` + nonce + `">onload = () => { const f = document.querySelector("iframe"); ` +
-		`f.style.height = f.contentDocument.documentElement.scrollHeight + "px" }</script></body></html>` + "\n"
-}
 
 // maxImages bounds the inline images fetched for a page.
 const maxImages = 20

@@ -1,19 +1,14 @@
 package browser
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"image"
-	"image/draw"
-	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,7 +17,6 @@ import (
 	"mayfly/api"
 	"mayfly/internal/files"
 	"mayfly/internal/message"
-	"mayfly/internal/term"
 )
 
 // Look is what a message is painted for. The zero value is a desktop in light colours.
@@ -50,10 +44,10 @@ func (l Look) String() string {
 }
 
 const (
-	usualHeight = 4_000       // px that are painted first: a browser takes seconds for more
-	maxHeight   = 12_000      // px that are painted of a message that is taller
-	endTime     = time.Second // that it may take to end
-	margin      = 16          // px of background that are left below a message
+	usualHeight = 800              // px of a window
+	maxHeight   = 12_000           // px that are painted of a message that is taller
+	margin      = 16               // px of background that are left below a message
+	idleTime    = 10 * time.Second // for which a browser stays for the next message
 )
 
 // Picture is a painted message, at most 12,000 px tall.
@@ -65,11 +59,12 @@ type Picture struct {
 // ErrNone means that there is no browser.
 var ErrNone = errors.New("no Chrome, Chromium, Edge or Brave was found: install one, or name its program as command under [browser] in config.toml")
 
-// Painter paints messages, one at a time. The zero value is ready to use.
+// Painter paints messages, one at a time, with one browser. The zero value is ready to use, after Close too.
 type Painter struct {
 	Command string        // the program; "" for the browser that is installed
-	Timeout time.Duration // after which a browser is ended, with its children; 0 for half a minute
+	Timeout time.Duration // for which a browser may make no progress; 0 for half a minute
 	busy    sync.Mutex
+	running *chrome // nil while there is none
 }
 
 // folderPrefix and lockName are of the folders in which browsers work. Who paints holds the lock.
@@ -90,10 +85,14 @@ func RemoveLeft() {
 	}
 }
 
-// Wait waits until nothing is painted any more; contexts end what is.
-func (p *Painter) Wait() {
+// Close ends the browser, once nothing is painted any more; contexts end what is.
+func (p *Painter) Close() {
 	p.busy.Lock()
 	defer p.busy.Unlock()
+	if p.running != nil {
+		p.running.end()
+		p.running = nil
+	}
 }
 
 // browsers are the programs that can paint, by name or path, on all systems.
@@ -124,100 +123,39 @@ func (p *Painter) Browser() (string, error) {
 	return "", ErrNone
 }
 
-// Paint paints a message as a browser shows it, without a script and without the network. It takes at most
-// the timeout, after its turn has come. The client is as for [SafeCopy].
+// Paint paints a message as a browser shows it, without a script and without the network. The client is as for [SafeCopy].
 func (p *Painter) Paint(ctx context.Context, c *api.Client, m *message.Message, look Look) (Picture, error) {
-	browser, err := p.Browser()
+	program, err := p.Browser()
 	if err != nil {
 		return Picture{}, err
 	}
+	html := doctype.FindString(m.HTML) + body(ctx, c, m)
 	p.busy.Lock()
 	defer p.busy.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	timeout := cmp.Or(p.Timeout, 30*time.Second)
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout,
-		fmt.Errorf("the browser took longer than %v: timeout under [browser] in config.toml gives it more", timeout))
-	defer cancel()
-	RemoveLeft()
-	dir, err := os.MkdirTemp("", folderPrefix) // mode 0700
-	if err == nil {
-		defer func() { _ = os.RemoveAll(dir) }() // RemoveLeft tries again
-		lock := flock.New(filepath.Join(dir, lockName))
-		defer func() { _ = lock.Unlock() }()
-		_, err = lock.TryLock()
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "mail.html"), []byte(frame(ctx, c, m, look.Width())), 0o600)
-	}
-	var picture Picture
-	if err == nil {
-		picture, err = shoot(ctx, browser, dir, look, usualHeight)
-	}
-	if err != nil {
-		return Picture{}, fmt.Errorf("painting the message: %w", err)
-	}
-	if picture.Cut {
-		if taller, err := shoot(ctx, browser, dir, look, maxHeight); err == nil { // else there is its first part
-			return taller, nil
+	progress := time.AfterFunc(timeout, func() {
+		cancel(fmt.Errorf("the browser made no progress for %v: timeout under [browser] in config.toml gives it more", timeout))
+	})
+	defer progress.Stop()
+	if p.running == nil {
+		RemoveLeft()
+		running, err := start(program)
+		if err != nil {
+			return Picture{}, fmt.Errorf("painting the message: %w", err)
 		}
+		p.running = running
 	}
-	return picture, nil
-}
-
-// shoot runs a browser, with a profile of its own, and returns what it painted.
-func shoot(ctx context.Context, browser, dir string, look Look, height int) (Picture, error) {
-	scheme, file := "1", filepath.Join(dir, "shot.png")
-	if look.Dark {
-		scheme = "0"
+	p.running.moves = func() { progress.Reset(timeout) }
+	stop := context.AfterFunc(ctx, p.running.end)
+	picture, err := p.running.shoot(html, look)
+	if stop(); err == nil && ctx.Err() == nil {
+		return picture, nil
 	}
-	args := []string{
-		"--headless", "--hide-scrollbars", "--disable-gpu", "--mute-audio", "--no-first-run", "--no-default-browser-check",
-		"--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-breakpad",
-		"--host-resolver-rules=MAP * ~NOTFOUND", "--user-data-dir=" + filepath.Join(dir, "profile"), "--force-device-scale-factor=1",
-		"--blink-settings=preferredColorScheme=" + scheme, fmt.Sprintf("--window-size=%d,%d", look.Width(), height), "--screenshot=" + file,
+	p.running.end()
+	if p.running, err = nil, p.running.why(err); ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	if os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox") // Chromium refuses to start as root with it
-	}
-	cmd := exec.CommandContext(ctx, browser, append(args, filepath.Join(dir, "mail.html"))...)
-	term.Detach(cmd)
-	cmd.WaitDelay = endTime
-	said, _ := cmd.CombinedOutput() // what counts is the picture
-	term.EndDetached(cmd)
-	if ctx.Err() != nil {
-		return Picture{}, context.Cause(ctx)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		line, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
-		return Picture{}, fmt.Errorf("%s wrote no picture: %s", filepath.Base(browser), cmp.Or(line, "it did not say why"))
-	}
-	shot, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		return Picture{}, err
-	}
-	return trimmed(shot), nil
-}
-
-// trimmed returns what of a screenshot is the message, without the background below it.
-func trimmed(shot image.Image) Picture {
-	m := image.NewRGBA(shot.Bounds())
-	draw.Draw(m, m.Rect, shot, m.Rect.Min, draw.Src)
-	row := func(y int) []byte { return m.Pix[(y-1)*m.Stride : y*m.Stride] } // from 1
-	blank := func(y int, pixel []byte) bool {
-		return y > 1 && bytes.HasPrefix(row(y), pixel) && bytes.Equal(row(y)[4:], row(y)[:m.Stride-4])
-	}
-	bottom := m.Rect.Dy()
-	for blank(bottom, []byte(outsidePixel)) {
-		bottom--
-	}
-	if bottom == m.Rect.Dy() {
-		return Picture{m, true}
-	}
-	end := bottom
-	for blank(end, row(bottom)[:4]) {
-		end--
-	}
-	m.Rect.Max.Y = min(end+margin, bottom)
-	m.Pix = slices.Clone(m.Pix[:m.Rect.Max.Y*m.Stride]) // the rest is freed
-	return Picture{m, false}
+	return Picture{}, fmt.Errorf("painting the message: %w", err)
 }

@@ -54,6 +54,7 @@ func (p *Pane) Paint(ctx context.Context, by *browser.Painter, c *api.Client) (c
 	m, out := p.Opened, PaintingDone{p.Generation, p.Look, &painted{}}
 	return tea.Batch(cmd, func() tea.Msg {
 		out.painted.Picture, out.painted.err = by.Paint(ctx, c, m, out.look)
+		by.Close() // it takes hundreds of megabytes
 		return out
 	})
 }
