@@ -149,7 +149,7 @@ type Session struct {
 	Login     string           `json:"login,omitempty"`
 	Messages  []SessionMessage `json:"messages"`                   // the last ones, the oldest first
 	Earlier   int              `json:"earlier_messages,omitempty"` // how many there were before
-	Command   string           `json:"last_command,omitempty"`
+	Command   string           `json:"last_command,omitempty"`     // but QUIT
 	Reply     string           `json:"last_reply,omitempty"`
 	End       string           `json:"end,omitempty"` // why it ended; empty after QUIT
 }

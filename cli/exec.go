@@ -19,6 +19,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/internal/registry"
 	"mayfly/internal/server"
 )
 
@@ -120,6 +123,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	if w, ok := ended.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		status, x.interrupted = statusSignalFloor+int(w.Signal()), w.Signal() == syscall.SIGINT
 	}
+	x.sayLate(ctx, running, state)
 	if status == statusDone {
 		x.kept.discard()
 		return nil
@@ -128,6 +132,27 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 		x.kept.finish(ctx, x.app)
 	}
 	return quiet{status}
+}
+
+// sayLate names the messages that came soon after a wait for them had ended in vain.
+func (x *execution) sayLate(ctx context.Context, running *server.Server, state string) {
+	missed := registry.InVain(state)
+	if len(missed) == 0 {
+		return
+	}
+	c, err := api.New("http://"+running.HTTPAddr(), running.Key(), api.Options{})
+	if err != nil {
+		return
+	}
+	defer c.CloseIdleConnections()
+	for inboxID, ended := range missed {
+		list, err := c.Messages(ctx, inboxID)
+		for _, m := range list.Messages {
+			if late := watch.Late(ctx, c, inboxID, m, ended); err == nil && late != "" {
+				fmt.Fprintf(x.app.env.Stderr, "mayfly: %s\n", late)
+			}
+		}
+	}
 }
 
 // supervise runs a command in place of this process, and returns how it ended. It fails if the command

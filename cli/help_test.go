@@ -56,7 +56,7 @@ func TestHelpSuggests(t *testing.T) {
 		"unknown flag --cod; did you mean --code?\n":                                                {"wait", "--cod"},
 		"unknown flag --name; did you mean --username?\n":                                           {"new", "--name", "ada"},
 		"unknown flag --lifetime; did you mean --ttl?\n":                                            {"new", "--lifetime=1h"},
-		"unknown flag --name; see":                                                                  {"wait", "--name", "ada"},
+		"unknown flag --user; see":                                                                  {"wait", "--user", "ada"},
 		"unknown flag --jsno; did you mean --json?":                                                 {"wait", "--jsno"},
 		"unknown flag -json; did you mean --json?":                                                  {"ls", "-json"},
 		"unknown command \"reed\" for `mayfly`; did you mean read?":                                 {"reed", "--help"},

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
@@ -20,7 +19,7 @@ import (
 )
 
 func (a *app) waitCommand() *cobra.Command {
-	w := waiting{app: a, timeout: duration(time.Minute)}
+	w := waiting{app: a, timeout: duration(time.Minute), settle: duration(2 * time.Second)}
 	cmd := &cobra.Command{
 		Use:   "wait [INBOX]",
 		Short: "Wait for a message and print it",
@@ -29,19 +28,26 @@ func (a *app) waitCommand() *cobra.Command {
 			"takes the newest message; later waits go on from there, oldest first. So a second `mayfly wait --code` prints the next code, and " +
 			"`mayfly wait --link` after it prints the link of the same message. What was printed is remembered in the state folder of this machine.\n\n" +
 			"INBOX can be an address without an inbox if the service creates inboxes as mail arrives, as the local service does. " +
-			"The exit status is 5 if nothing arrives in time.",
+			"The exit status is 5 if nothing arrives in time, and stderr says why: what connected to SMTP, where mail went instead, what was printed before.\n\n" +
+			"--none succeeds if nothing that matches arrives within the timeout, and --exactly N if no more than N do: it waits for N messages, then for " +
+			"--settle. Else the exit status is 1, and the message that is one too many is printed.",
 		Example: `mayfly wait --timeout 2m
 CODE=$(mayfly wait "$ADDRESS" --code)
 mayfly wait "$ADDRESS" --subject reset --link
 mayfly wait "$ADDRESS" --count 3 --json | jq -r .message.subject
+mayfly wait "$ADDRESS" --subject welcome --exactly 1
+mayfly wait "$ADDRESS" --none
 mayfly wait "$ADDRESS" --since 2m --link`,
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeInbox,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := w.check(); err != nil {
+			if w.none && !cmd.Flags().Changed("timeout") {
+				w.timeout = duration(5 * time.Second)
+			}
+			err := w.check()
+			if err != nil {
 				return err
 			}
-			var err error
 			if w.connection, err = a.connect(cmd.Context()); err != nil {
 				return err
 			}
@@ -53,6 +59,9 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 	flags.StringVar(&w.subject, "subject", "", "only messages whose subject contains this `text`")
 	flags.StringVar(&w.body, "body", "", "only messages whose body contains this `text`")
 	flags.IntVar(&w.count, "count", 1, "number of messages to wait for; each is printed as it comes")
+	flags.IntVar(&w.exactly, "exactly", 0, "`number` of messages to wait for; one more is an error")
+	flags.Var(&w.settle, "settle", "how long to wait for one more, with --exactly")
+	flags.BoolVar(&w.none, "none", false, "wait until the timeout, 5s by default, for nothing to arrive")
 	flags.Var(&w.since, "since", "only messages that arrived since this `time`: 2m ago, or 2026-11-22T10:00:00Z")
 	flags.BoolVar(&w.again, "again", false, "begin with the newest message, printed before or not")
 	flags.Var(&w.timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
@@ -88,7 +97,9 @@ func (m *moment) Type() string   { return "time" }
 type waiting struct {
 	app                 *app
 	from, subject, body string
-	count               int
+	count, exactly      int
+	settle              duration
+	none                bool
 	since               moment
 	again               bool
 	timeout             duration
@@ -119,7 +130,14 @@ func (w *waiting) check() error {
 		return usagef("--again and --since cannot be combined")
 	case w.count < 1:
 		return usagef("--count %d: want at least 1", w.count)
+	case w.exactly < 0:
+		return usagef("--exactly %d: want at least 1, or --none", w.exactly)
+	case w.exactly > 0 && (w.count > 1 || w.none), w.none && w.count > 1:
+		return usagef("--count, --exactly and --none cannot be combined")
+	case w.none && w.again:
+		return usagef("--none and --again cannot be combined")
 	}
+	w.count = max(w.count, w.exactly)
 	return nil
 }
 
@@ -135,16 +153,43 @@ func (w *waiting) target() watch.Target {
 
 // run waits for messages of the inbox that arg names.
 func (w *waiting) run(ctx context.Context, arg string) error {
-	if w.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(w.timeout))
-		defer cancel()
-	}
-	err := w.find(ctx, arg)
+	began := time.Now()
+	bounded, cancel := w.within(ctx, w.timeout)
+	defer cancel()
+	err := w.find(bounded, arg)
 	if err == nil {
-		err = w.await(ctx)
+		err = w.await(bounded)
 	}
-	return w.explain(err)
+	if err == nil && w.exactly > 0 {
+		if w.unrecorded {
+			return errors.New("--exactly has to keep in the state folder what was printed, and cannot")
+		}
+		w.none, w.again = true, false
+		bounded, cancel = w.within(ctx, w.settle)
+		defer cancel()
+		err = w.await(bounded)
+	}
+	if w.none {
+		var failing *watch.FailingError
+		switch {
+		case err == nil:
+			expected := "none was expected"
+			if w.exactly > 0 {
+				expected = fmt.Sprintf("%d expected", w.exactly)
+			}
+			return fmt.Errorf("%s came, but %s", w.what(), expected)
+		case errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &failing):
+			return nil
+		}
+	}
+	return w.explain(ctx, err, time.Since(began))
+}
+
+func (w *waiting) within(ctx context.Context, timeout duration) (context.Context, context.CancelFunc) {
+	if timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Duration(timeout))
 }
 
 // find asks for the inbox, and waits for it where mail to its address makes it.
@@ -178,6 +223,10 @@ func (w *waiting) await(ctx context.Context) error {
 	})
 	if w.failure != nil {
 		return w.failure
+	}
+	if errors.Is(err, context.DeadlineExceeded) && !w.none {
+		// A message that comes late is named by the next wait.
+		_ = w.known.HandOver(context.WithoutCancel(ctx), w.inbox.ID, func(d *watch.Delivered) bool { d.InVain(w.client); return true })
 	}
 	return err
 }
@@ -238,9 +287,11 @@ func (w *waiting) take(ctx context.Context, f watch.Found) bool {
 		return true
 	}
 	before := w.printed
+	var missed time.Time // when a wait ended in vain
 	if w.unrecorded {
 		w.print(text)
 	} else if err := w.known.HandOver(ctx, w.inbox.ID, func(d *watch.Delivered) bool {
+		missed = d.Vain
 		if w.again {
 			d.Add(w.target(), f)
 		} else if !d.Take(w.target(), f) {
@@ -253,7 +304,10 @@ func (w *waiting) take(ctx context.Context, f watch.Found) bool {
 	} else if err != nil {
 		w.failure = err
 	}
-	if w.failure != nil || w.printed == w.count {
+	if late := watch.Late(ctx, w.client, w.inbox.ID, f.Summary(), missed); late != "" && w.printed > before {
+		fmt.Fprintf(w.app.env.Stderr, "mayfly: %s\n", late)
+	}
+	if w.failure != nil || w.printed == w.count || w.none {
 		return true
 	}
 	w.showProgress(ctx)
@@ -293,56 +347,26 @@ func (w *waiting) what() string {
 	case w.link:
 		what += " with a link"
 	}
+	for _, part := range [...]struct{ where, text string }{{"from", w.from}, {"subject", w.subject}, {"body", w.body}} {
+		if part.text != "" {
+			what += fmt.Sprintf(" (%s %q)", part.where, part.text)
+		}
+	}
 	return what
 }
 
-func (w *waiting) explain(err error) error {
+func (w *waiting) explain(ctx context.Context, err error, took time.Duration) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return w.timedOut(err)
+		missing := "no " + w.what()
+		if w.printed > 0 {
+			missing = fmt.Sprintf("only %d of %d: no more %s", w.printed, w.count, w.what())
+		}
+		return &failure{statusTimeout, fmt.Errorf("%s within %s", missing, w.timeout.text()), watch.Explain(ctx, w.client, watch.Vain{
+			Address: w.inbox.Email, SMTP: w.app.smtp(w.connection), Took: took, Err: err, Again: "--again prints the newest",
+		})}
 	case errors.Is(err, watch.ErrGone):
 		return notFoundf("`mayfly new` makes another", "%s is gone: deleted or expired", render.Clean(w.inbox.Email))
 	}
 	return err
-}
-
-func (w *waiting) timedOut(err error) error {
-	var next []string
-	if smtp := w.app.smtp(w.connection); smtp != "" {
-		next = append(next, "it was expected at SMTP "+smtp)
-	}
-	var inVain *watch.InVainError
-	var failing *watch.FailingError
-	switch {
-	case errors.As(err, &failing):
-		next = append(next, "the service was failing: "+failing.Last.Error())
-	case errors.As(err, &inVain):
-		if len(inVain.Others) > 0 {
-			next = append(next, "there is instead "+briefly(inVain.Others))
-		}
-		if len(inVain.Delivered) > 0 {
-			next = append(next, "printed before was "+briefly(inVain.Delivered)+" (--again prints the newest)")
-		}
-		if len(inVain.Others)+len(inVain.Delivered)+w.printed == 0 {
-			next = append(next, "no other mail is there")
-		}
-	}
-	missing := "no " + w.what()
-	if w.printed > 0 {
-		missing = fmt.Sprintf("only %d of %d: no more %s", w.printed, w.count, w.what())
-	}
-	return &failure{statusTimeout, fmt.Errorf("%s within %s", missing, w.timeout.text()), strings.Join(next, "; ")}
-}
-
-// briefly names the first of some messages by their subjects and senders, and says how many more there are.
-func briefly(list []api.Summary) string {
-	const named = 3
-	var names []string
-	for _, s := range list[:min(named, len(list))] {
-		names = append(names, fmt.Sprintf(`"%s" from %s`, ansi.Truncate(render.Clean(s.Subject), 60, "…"), message.Sender(s.FromName, s.From)))
-	}
-	if more := len(list) - named; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(names, ", ")
 }

@@ -94,13 +94,13 @@ func TestWaitInVain(t *testing.T) {
 		vain("", expected+"no other mail is there")
 		s.codes(inbox.Email, "111111")
 		s.prints("111111\n", "wait", "--code")
-		vain("--code", " with a code"+expected+`printed before was "Code" from a@acme.example (--again prints the newest)`)
+		vain("--code", " with a code"+expected+`returned before was "Code" from a@acme.example (--again prints the newest)`)
 		for n := range 5 {
 			time.Sleep(time.Second)
 			s.deliver(inbox.Email, apitest.Mail{From: "Ada <ada@shop.example>", Subject: fmt.Sprint("Parcel \u202e", n), Text: "It has left."})
 		}
-		vain("--code --subject code", " with a code"+expected+`there is instead "Parcel 4" from Ada <ada@shop.example>, "Parcel 3" from Ada <ada@shop.example>, `+
-			`"Parcel 2" from Ada <ada@shop.example>, 2 more; printed before was "Code" from a@acme.example (--again prints the newest)`)
+		vain("--code --subject code", ` with a code (subject "code")`+expected+`there is instead "Parcel 4" from Ada <ada@shop.example>, "Parcel 3" from Ada <ada@shop.example>, `+
+			`"Parcel 2" from Ada <ada@shop.example>, 2 more; returned before was "Code" from a@acme.example (--again prints the newest)`)
 	})
 }
 

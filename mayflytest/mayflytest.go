@@ -75,6 +75,7 @@ func Start(t testing.TB, options ...Option) *Service {
 		if s.client != nil {
 			if t.Failed() {
 				s.keepMails(t)
+				s.sayLate(t)
 			}
 			s.client.CloseIdleConnections()
 		}
@@ -95,6 +96,21 @@ func (s *Service) keepMails(t testing.TB) {
 	saved := func(*message.Message, []message.Saved) error { return nil }
 	if err := message.SaveAll(ctx, s.client, t.ArtifactDir(), saved); err != nil {
 		t.Logf("keeping the messages: %v", err)
+	}
+}
+
+// sayLate names the messages that came soon after a wait for them had ended in vain.
+func (s *Service) sayLate(t testing.TB) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, in := range s.inboxes.Range {
+		in := in.(*Inbox)
+		list, _ := s.client.Messages(ctx, in.id) // none is late where they cannot be listed
+		for _, m := range list.Messages {
+			if late := watch.Late(ctx, s.client, in.id, m, in.delivered.Vain); late != "" {
+				t.Log(late)
+			}
+		}
 	}
 }
 
@@ -200,13 +216,49 @@ func (in *Inbox) open(ctx context.Context, object api.Message) (Mail, error) {
 	return Mail{m.Message, code.Value, link.URL}, nil
 }
 
-// await returns the next mail that has what is asked for.
-func (in *Inbox) await(t testing.TB, target watch.Target) Mail {
+// Times of waits for no mail, at most [Service.Timeout].
+const (
+	noneTime   = 5 * time.Second
+	settleTime = 2 * time.Second // after the last of so many
+)
+
+// ExpectNone fails the test if a mail comes that was not returned before. It waits for five seconds, or for the
+// service's Timeout if that is shorter.
+func (in *Inbox) ExpectNone(t testing.TB) {
 	t.Helper()
-	timeout := in.service.timeout(t)
+	in.none(t, noneTime, "no mail")
+}
+
+// Messages returns the next n messages, and fails the test if one more comes within two seconds, or within the service's
+// Timeout if that is shorter.
+func (in *Inbox) Messages(t testing.TB, n int) []Mail {
+	t.Helper()
+	all := make([]Mail, n)
+	for i := range all {
+		all[i] = in.Next(t)
+	}
+	in.none(t, settleTime, "only "+english.Plural(n, "message", ""))
+	return all
+}
+
+func (in *Inbox) none(t testing.TB, timeout time.Duration, expected string) {
+	t.Helper()
+	found, err := in.find(t, watch.Message, min(timeout, in.service.timeout(t)))
+	switch {
+	case err == nil:
+		var text strings.Builder
+		in.describeMail(&text, message.New(in.id, found))
+		t.Fatalf("%s expected at %s, but there came:%s", expected, in.Email, text.String())
+	case !errors.Is(err, context.DeadlineExceeded):
+		t.Fatalf("waiting for mail to %s: %v", in.Email, err)
+	}
+}
+
+// find waits for the next mail that has what is asked for.
+func (in *Inbox) find(t testing.TB, target watch.Target, timeout time.Duration) (api.Message, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	found, err := watch.Await(ctx, in.service.client, in.id, in.after(target), watch.Match{
+	return watch.Await(ctx, in.service.client, in.id, in.after(target), watch.Match{
 		Fits: func(m api.Message) bool { return answers(target, message.New(in.id, m)) },
 		Take: func(f watch.Found) bool { // unless another goroutine was faster
 			in.mu.Lock()
@@ -214,8 +266,18 @@ func (in *Inbox) await(t testing.TB, target watch.Target) Mail {
 			return in.delivered.Take(target, f)
 		},
 	})
+}
+
+// await returns the next mail that has what is asked for.
+func (in *Inbox) await(t testing.TB, target watch.Target) Mail {
+	t.Helper()
+	timeout := in.service.timeout(t)
+	found, err := in.find(t, target, timeout)
 	if errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(in.missing(t, target, timeout))
+		in.mu.Lock()
+		in.delivered.InVain(in.service.client)
+		in.mu.Unlock()
+		t.Fatal(in.missing(t, target, timeout, err))
 	}
 	if err != nil {
 		t.Fatalf("waiting for mail to %s: %v", in.Email, err)
@@ -265,14 +327,13 @@ func (s *Service) timeout(t testing.TB) time.Duration {
 
 // Bounds of what a failure shows.
 const (
-	shownMails     = 5
-	shownAddresses = 10
-	shownLines     = 3  // of a mail's text
-	shownWidth     = 76 // columns of these
+	shownMails = 5
+	shownLines = 3  // of a mail's text
+	shownWidth = 76 // columns of these
 )
 
 // missing says what did not come, and what did.
-func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duration) string {
+func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duration, vain error) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), beforeDeadline)
 	defer cancel()
 	what := "no mail"
@@ -280,7 +341,9 @@ func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duratio
 		what += " with a " + string(target)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s came to %s within %s", what, in.Email, timeout.Round(10*time.Millisecond))
+	fmt.Fprintf(&text, "%s came to %s within %s; %s", what, in.Email, timeout.Round(10*time.Millisecond), watch.Explain(ctx, in.service.client, watch.Vain{
+		Address: in.Email, SMTP: in.service.SMTPAddr, Took: timeout, Err: vain, Again: "All returns it again",
+	}))
 	if err := in.describe(ctx, &text); err != nil {
 		fmt.Fprintf(&text, "; what did come cannot be read: %v", err)
 	}
@@ -305,7 +368,7 @@ func (in *Inbox) describe(ctx context.Context, text *strings.Builder) error {
 			fmt.Fprintf(text, "\n  and %d before", n-shownMails)
 		}
 	}
-	return in.describeOthers(ctx, text, len(list.Messages) > 0)
+	return nil
 }
 
 // describeMail writes what a mail is and what was returned of it.
@@ -342,29 +405,4 @@ func (in *Inbox) noted(target watch.Target, id string) string {
 		return " (was returned before)"
 	}
 	return ""
-}
-
-// describeOthers names the other addresses that mail came to: the application may have mailed the wrong
-// one.
-func (in *Inbox) describeOthers(ctx context.Context, text *strings.Builder, came bool) error {
-	inboxes, err := in.service.client.Inboxes(ctx)
-	if err != nil {
-		return err
-	}
-	var others []string
-	for _, other := range inboxes.Inboxes {
-		if n := other.MessageCount; n != nil && *n > 0 && other.ID != in.id {
-			others = append(others, fmt.Sprintf("%s (%d)", render.Clean(other.Email), *n))
-		}
-	}
-	switch n := len(others); {
-	case n > shownAddresses:
-		others = append(others[:shownAddresses], fmt.Sprintf("%d more", n-shownAddresses))
-		fallthrough
-	case n > 0:
-		fmt.Fprintf(text, "\nmail came to other addresses: %s", strings.Join(others, ", "))
-	case !came:
-		fmt.Fprintf(text, ", nor any mail to any address: does the application send its mail to %s?", in.service.SMTPAddr)
-	}
-	return nil
 }

@@ -2,14 +2,17 @@ package mayflytest_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/smtp"
+	"net/textproto"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/pprof"
 	"strings"
@@ -192,10 +195,10 @@ func TestAFailureShowsWhatCame(t *testing.T) {
 		in.Code(t)
 	})
 	for _, want := range []string{
-		"no mail with a code came to " + email + " within 50ms; 1 message came:\n",
+		"no mail with a code came to " + email + ` within 50ms; mail came for another inbox: bob@shop.example; returned before was "Your login `,
+		"; 1 message came:\n",
 		"\n    from Shop <no-reply@shop.example>, ",
-		"\n    code 482913 (was returned before)\n    | Hello Ada!\n    | Your login code is 482913.\n    | The\n    | …\n",
-		"\nmail came to other addresses: bob@shop.example (1)",
+		"\n    code 482913 (was returned before)\n    | Hello Ada!\n    | Your login code is 482913.\n    | The\n    | …",
 	} {
 		if !strings.Contains(f.text, want) {
 			t.Errorf("no %q in %s", want, f.text)
@@ -218,7 +221,7 @@ func TestAFailureSaysWhereTheServiceIs(t *testing.T) {
 		addr = m.SMTPAddr
 		m.Inbox(t).Next(t)
 	})
-	if !strings.HasSuffix(f.text, " within 0s, nor any mail to any address: does the application send its mail to "+addr+"?") {
+	if !strings.Contains(f.text, " within 0s; nothing has connected to SMTP "+addr+" in the last ") {
 		t.Error(f.text)
 	}
 }
@@ -247,5 +250,105 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	if _, err := os.Stat(f.dir); err == nil {
 		t.Error("mails of a test that passed were kept")
+	}
+}
+
+// talk is an SMTP session: the server's greeting, and lines with their replies. It ends without QUIT.
+func talk(t testing.TB, addr string, lines ...string) {
+	t.Helper()
+	c, err := textproto.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, line := range append([]string{""}, lines...) {
+		if line != "" {
+			c.PrintfLine("%s", line)
+		}
+		c.ReadResponse(0)
+	}
+}
+
+func TestAWaitInVainSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		chaos string
+		do    func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox)
+		want  string // with ADDR for the service, AT for the inbox and CLIENT for what connected
+	}{
+		"nothing connected": {want: "nothing has connected to SMTP ADDR in the last 1 s"},
+		"nothing was said": {do: func(t testing.TB, m *mayflytest.Service, _ *mayflytest.Inbox) {
+			talk(t, m.SMTPAddr, "EHLO app", "STARTTLS")
+		}, want: `a client connected from CLIENT (EHLO app), but delivered no message: its last command was STARTTLS, answered "502 5.5.1 STARTTLS is not offered"; it ended with: the client closed the connection`},
+		"TLS without asking": {do: func(t testing.TB, m *mayflytest.Service, _ *mayflytest.Inbox) {
+			tls.Dial("tcp", m.SMTPAddr, nil)
+		}, want: "a client connected from CLIENT, but delivered no message; it ended with: This is SMTP without TLS: send STARTTLS first, or connect to the port for SMTPS"},
+		"refused at RCPT": {chaos: "rcpt=550", do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
+			talk(t, m.SMTPAddr, "EHLO app", "MAIL FROM:<a@b.example>", "RCPT TO:<"+in.Email+">", "QUIT")
+		}, want: `a client connected from CLIENT (EHLO app), but delivered no message: RCPT was answered "550 5.1.1 On purpose (chaos)"`},
+		"refused after the data": {chaos: "data=452", do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
+			talk(t, m.SMTPAddr, "EHLO app", "MAIL FROM:<a@b.example>", "RCPT TO:<"+in.Email+">", "DATA", ".", "QUIT")
+		}, want: `a client connected from CLIENT (EHLO app), but delivered no message: its data was answered "452 4.3.1 On purpose (chaos)"`},
+		"a typo": {do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
+			send(t, m.SMTPAddr, in.Email[1:], "Welcome", "Hello.")
+		}, want: "mail went to TYPO, which is nearly AT"},
+		"another domain": {do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
+			local, _, _ := strings.Cut(in.Email, "@")
+			send(t, m.SMTPAddr, local+"@acme.example", "Welcome", "Hello.")
+		}, want: "mail went to LOCAL@acme.example, at another domain than AT"},
+		"another inbox": {do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
+			send(t, m.SMTPAddr, "bob@shop.example", "Welcome", "Hello.")
+		}, want: "mail came for another inbox: bob@shop.example"},
+		"returned before": {do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
+			send(t, m.SMTPAddr, in.Email, "Your login", "Your login code is 482913.\n")
+			in.Code(t)
+		}, want: `returned before was "Your login" from Shop <no-reply@shop.example> (All returns it again)`},
+		"no code in it": {do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
+			send(t, m.SMTPAddr, in.Email, "Welcome", "Hello.\n")
+		}, want: `there is instead "Welcome" from Shop <no-reply@shop.example>`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &failing{TB: t, dir: t.TempDir()}
+			var fill *strings.Replacer
+			f.run(func(t testing.TB) {
+				m := mayflytest.Start(t, mayflytest.Chaos(c.chaos))
+				in := m.Inbox(t)
+				local, _, _ := strings.Cut(in.Email, "@")
+				fill = strings.NewReplacer("ADDR", m.SMTPAddr, "AT", in.Email, "LOCAL", local, "TYPO", in.Email[1:])
+				if c.do != nil {
+					c.do(t, m, in)
+				}
+				m.Timeout = 50 * time.Millisecond
+				in.Code(t)
+			})
+			got := regexp.MustCompile(`from 127\.0\.0\.1:\d+`).ReplaceAllString(f.text, "from CLIENT")
+			if want := " within 50ms; " + fill.Replace(c.want); !strings.Contains(got+"\n", want+"\n") && !strings.Contains(got, want+"; 1 message came:\n") {
+				t.Errorf("%s\nlacks %s", got, want)
+			}
+		})
+	}
+}
+
+func TestNoneAndExactly(t *testing.T) {
+	t.Parallel()
+	f := &failing{TB: t, dir: t.TempDir()}
+	f.run(func(t testing.TB) {
+		m := mayflytest.Start(t)
+		m.Timeout = 200 * time.Millisecond
+		in := m.Inbox(t)
+		in.ExpectNone(t)
+		send(t, m.SMTPAddr, in.Email, "One", "Hello.")
+		send(t, m.SMTPAddr, in.Email, "Two", "Hello.")
+		if all := in.Messages(t, 2); all[0].Subject != "One" || all[1].Subject != "Two" {
+			t.Errorf("%q, %q", all[0].Subject, all[1].Subject)
+		}
+		in.ExpectNone(t)
+		send(t, m.SMTPAddr, in.Email, "Three", "Hello.")
+		send(t, m.SMTPAddr, in.Email, "Four", "Hello.")
+		in.Messages(t, 1)
+	})
+	if !strings.HasPrefix(f.text, "only 1 message expected at ") || !strings.Contains(f.text, ", but there came:\n  Four\n") {
+		t.Error(f.text)
 	}
 }

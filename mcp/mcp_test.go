@@ -259,7 +259,19 @@ func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
 		a := newAgent(t, apitest.Options{Extensions: true}, nil)
 		inbox := a.inbox()
 		a.refuses("wait_for_message", map[string]any{"inbox": inbox.Email, "timeout": 30}, "within 30 seconds")
-		a.refuses("get_code", map[string]any{"inbox": inbox.Email, "timeout": 30}, "sent to the inbox's address and to SMTP "+smtpAddr)
+		a.refuses("get_code", map[string]any{"inbox": inbox.Email, "timeout": 30}, "within 30 seconds; it was expected at SMTP "+smtpAddr+"; no other mail is there")
+		var result struct{ Note, ID string }
+		a.call("wait_for_message", map[string]any{"inbox": inbox.Email, "none": true}, &result)
+		if result.Note != "nothing arrived" {
+			t.Errorf("%+v", result)
+		}
+		first, second := a.deliver(inbox, apitest.Mail{Subject: "One"}), apitest.Mail{Subject: "Two"}
+		a.call("wait_for_message", map[string]any{"inbox": inbox.Email, "exactly": 1}, &result)
+		if result.ID != first.ID {
+			t.Errorf("%+v, want %s", result, first.ID)
+		}
+		a.deliver(inbox, second)
+		a.refuses("wait_for_message", map[string]any{"inbox": inbox.Email, "none": true}, `more than expected arrived: "Two"`)
 		ctx, cancel := context.WithCancel(t.Context())
 		params := &sdk.CallToolParams{Name: "get_code", Arguments: map[string]any{"inbox": inbox.Email, "timeout": 600}}
 		params.SetProgressToken("token")
@@ -422,7 +434,7 @@ func TestToolsTellTheTruthAboutThemselves(t *testing.T) {
 			t.Errorf("%s lacks a schema", tool.Name)
 		}
 	}
-	if data, err := json.Marshal(tools); err != nil || len(data) > 7600 {
+	if data, err := json.Marshal(tools); err != nil || len(data) > 7750 {
 		t.Errorf("the list of tools has %d bytes, %v", len(data), err)
 	}
 	slices.Sort(names)

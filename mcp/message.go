@@ -152,6 +152,7 @@ type messageResult struct {
 	HiddenText  string         `json:"hidden_text,omitempty"`
 	Attachments []attachedFile `json:"attachments,omitempty"`
 	Resource    string         `json:"resource,omitempty"` // with all of the text, if it is truncated
+	Note        string         `json:"note,omitempty"`     // why there is no message
 }
 
 // attachedFile is an attachment in a result.

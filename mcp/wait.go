@@ -22,6 +22,8 @@ const (
 	// they do not see is delivered all the same.
 	defaultTimeout = 50 // seconds
 	maxTimeout     = 600
+	noneTimeout    = 5 // if nothing is to arrive
+	settleTime     = 2 // after the last of exactly so many
 	progressEvery  = 2 * time.Second
 )
 
@@ -34,21 +36,56 @@ type waitArgs struct {
 	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds; default: 50"`
 }
 
+type waitForMessageArgs struct {
+	waitArgs
+	None    bool `json:"none,omitempty" jsonschema:"expect nothing"`
+	Exactly int  `json:"exactly,omitempty" jsonschema:"no more than these"`
+}
+
+// inVainError is the error of a call to which nothing came in time, although the service worked.
+type inVainError struct{ error }
+
 func (t *tools) addWaitTools(s toolServer) {
 	timeout := bound{"timeout", 1, maxTimeout}
 	add(s, sdk.Tool{Name: "wait_for_message", Description: "Wait for the next message and return it as read_message does."},
-		messageFields, t.waitForMessage, timeout)
+		messageFields, t.waitForMessage, timeout, bound{"exactly", 1, maxLimit})
 	add(s, sdk.Tool{Name: "get_code", Description: "Wait for the next one-time code."}, []string{"code", "message"}, t.getCode, timeout)
 	add(s, sdk.Tool{Name: "get_link", Description: "Wait for the next link to follow (confirm, log in, reset)."},
 		[]string{"link", "message"}, t.getLink, timeout)
 }
 
-func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (messageResult, error) {
-	m, err := t.await(ctx, r, in, watch.Message, func(*message.Message) bool { return true })
-	if err != nil {
-		return messageResult{}, err
+func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in waitForMessageArgs) (out messageResult, err error) {
+	var m *message.Message
+	wait := func(timeout int) {
+		in.Timeout = timeout
+		m, err = t.await(ctx, r, in.waitArgs, watch.Message, func(*message.Message) bool { return true })
 	}
-	return newResult(m, t.client(r).ServiceTime()), nil
+	if in.None && in.Exactly > 0 {
+		return out, errors.New("none and exactly cannot be combined")
+	}
+	if !in.None {
+		for range max(1, in.Exactly) {
+			if wait(in.Timeout); err != nil {
+				return out, err
+			}
+			in.Again = false // newer ones alone
+		}
+		out = newResult(m, t.client(r).ServiceTime())
+		if in.Exactly == 0 {
+			return out, nil
+		}
+		wait(settleTime)
+	} else {
+		wait(cmp.Or(in.Timeout, noneTimeout))
+		out.Note = "nothing arrived"
+	}
+	if err == nil {
+		return messageResult{}, fmt.Errorf("a message more than expected arrived: %q from %s, %s", render.Clean(m.Subject), message.Sender(m.From.Name, m.From.Addr), m.ID)
+	}
+	if _, ok := errors.AsType[inVainError](err); ok {
+		err = nil
+	}
+	return out, err
 }
 
 // origin is where a code or a link comes from.
@@ -111,19 +148,14 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return nil, err
 	}
-	late := "no such message arrived within " + english.Plural(in.Timeout, "second", "")
-	if failing := (*watch.FailingError)(nil); errors.As(err, &failing) {
-		return nil, fmt.Errorf("%s; the service was failing: %w", late, failing.Last)
+	_, failing := errors.AsType[*watch.FailingError](err)
+	why := watch.Explain(ctx, t.client(r), watch.Vain{Address: in.Inbox, SMTP: t.smtp(r), Took: timeout, Err: err, Again: "again returns the newest once more"})
+	err = fmt.Errorf("no such message arrived within %s; %s. list_messages lists what has arrived; or call again with a longer timeout",
+		english.Plural(in.Timeout, "second", ""), why)
+	if failing {
+		return nil, err
 	}
-	if inVain := (*watch.InVainError)(nil); errors.As(err, &inVain) {
-		late += fmt.Sprintf("; the inbox has %d that do not match, and %d that were returned before", len(inVain.Others), len(inVain.Delivered))
-	}
-	late += ". Make sure that the mail was sent to the inbox's address"
-	if smtp := t.smtp(r); smtp != "" {
-		late += " and to SMTP " + smtp
-	}
-	return nil, errors.New(late + ". Each message is returned once: again returns the newest once more. " +
-		"list_messages lists what has arrived; or call again with a longer timeout")
+	return nil, inVainError{err}
 }
 
 // next returns the message that is next to be delivered for a question, once it is there.

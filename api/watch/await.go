@@ -60,6 +60,8 @@ func (e *FailingError) Unwrap() []error { return []error{e.Ended, e.Last} }
 
 // InVainError is the error of waiting for mail until the context ended, once the inbox was listed.
 type InVainError struct {
+	InboxID   string
+	Since     time.Time     // of the messages that were considered; zero for all
 	Ended     error         // the error of the context, or a [FailingError]
 	Others    []api.Summary // those that were considered and do not match, the newest first
 	Delivered []api.Summary // those that were delivered before, the newest first
@@ -316,7 +318,7 @@ func (a *awaiter) examine(ctx context.Context, list []api.Summary, n int) (*Foun
 
 // inVain says what the inbox has instead of what was awaited until ctx ended with err.
 func (a *awaiter) inVain(err error) error {
-	e := &InVainError{Ended: err}
+	e := &InVainError{InboxID: a.inboxID, Since: a.after.since, Ended: err}
 	for _, s := range a.list {
 		switch {
 		case a.after.except[hash(s.ID)]:

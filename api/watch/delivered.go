@@ -41,11 +41,21 @@ type Delivered struct {
 	Passed []string  `json:"passed,omitempty"` // hashes of IDs
 	// For has the messages returned for each target, the last of them last.
 	For map[Target][]string `json:"for,omitempty"` // hashes of IDs
+	// Vain is when the last wait ended, by the service's clock, if that was in vain; see [Late].
+	Vain time.Time `json:"vain,omitzero"`
 }
+
+// InVain records that a wait ended in vain just now.
+func (d *Delivered) InVain(c *api.Client) { d.Vain = clock(c) }
 
 // maxDelivered bounds each list of a [Delivered]; the oldest go. It matters only to a wait that goes
 // back beyond as many messages.
 const maxDelivered = 500
+
+// Summary returns the message as a list has it.
+func (f Found) Summary() api.Summary {
+	return api.Summary{ID: f.ID, Subject: f.Subject, ReceivedAt: f.received}
+}
 
 // Found is a message that fits, and what comes before it in its inbox.
 type Found struct {
@@ -123,7 +133,7 @@ func (d *Delivered) Add(t Target, f Found) {
 	}
 	before := slices.DeleteFunc(slices.Clone(d.For[t]), func(other string) bool { return other == id })
 	d.For[t] = bounded(append(before, id))
-	d.Last, d.Passed = f.received, bounded(f.passed)
+	d.Last, d.Passed, d.Vain = f.received, bounded(f.passed), time.Time{}
 }
 
 func bounded(hashes []string) []string { return hashes[max(0, len(hashes)-maxDelivered):] }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -68,6 +69,18 @@ func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watc
 		return fmt.Errorf("keep what was delivered: %w", err)
 	}
 	return nil
+}
+
+// InVain returns when the last wait for each inbox ended in vain, by ID, of all registries below a folder.
+func InVain(dir string) map[string]time.Time {
+	all := map[string]time.Time{}
+	files, _ := filepath.Glob(filepath.Join(dir, "inboxes", "*", "*"+deliveredSuffix)) // the pattern is right
+	for _, file := range files {
+		if d, err := read[delivered](file); err == nil && !d.Vain.IsZero() {
+			all[d.InboxID] = d.Vain
+		}
+	}
+	return all
 }
 
 func (r *Registry) readDelivered(inboxID string) (delivered, error) {

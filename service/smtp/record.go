@@ -15,7 +15,10 @@ func (c *conn) recordReply(verb string) {
 		c.record.Begin(c.tx.from)
 	}
 	c.record.Update(func(s *service.SMTPSession) {
-		s.Hello, s.TLS, s.Login, s.Command, s.Reply = c.hello, c.tls, c.login, verb, c.last
+		s.Hello, s.TLS, s.Login = c.hello, c.tls, c.login
+		if verb != "QUIT" {
+			s.Command, s.Reply = verb, c.last
+		}
 		if n := len(s.Messages); verb == "DATA" && !c.tx.open && n > 0 {
 			s.Messages[n-1].Reply = c.last
 		}
