@@ -195,7 +195,7 @@ func TestAFailureShowsWhatCame(t *testing.T) {
 		in.Code(t)
 	})
 	for _, want := range []string{
-		"no mail with a code came to " + email + ` within 50ms; mail came for another inbox: bob@shop.example; returned before was "Your login `,
+		"no mail with a code came to " + email + ` within 50ms; mail came for another inbox: bob@shop.example; returned before was "Your login"`,
 		"; 1 message came:\n",
 		"\n    from Shop <no-reply@shop.example>, ",
 		"\n    code 482913 (was returned before)\n    | Hello Ada!\n    | Your login code is 482913.\n    | The\n    | …",
