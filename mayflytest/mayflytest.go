@@ -336,16 +336,16 @@ const (
 func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duration, vain error) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), beforeDeadline)
 	defer cancel()
-	what := "no mail"
+	what := "no message"
 	if target != watch.Message {
 		what += " with a " + string(target)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s came to %s within %s; %s", what, in.Email, timeout.Round(10*time.Millisecond), watch.Explain(ctx, in.service.client, watch.Vain{
+	fmt.Fprintf(&text, "%s arrived at %s within %s; %s", what, in.Email, timeout.Round(10*time.Millisecond), watch.Explain(ctx, in.service.client, watch.Vain{
 		Address: in.Email, SMTP: in.service.SMTPAddr, Took: timeout, Err: vain, Again: "All returns it again",
 	}))
 	if err := in.describe(ctx, &text); err != nil {
-		fmt.Fprintf(&text, "; what did come cannot be read: %v", err)
+		fmt.Fprintf(&text, "; what did arrive cannot be read: %v", err)
 	}
 	return text.String()
 }
@@ -356,7 +356,7 @@ func (in *Inbox) describe(ctx context.Context, text *strings.Builder) error {
 		return err
 	}
 	if n := len(list.Messages); n > 0 {
-		fmt.Fprintf(text, "; %s came:", english.Plural(n, "message", ""))
+		fmt.Fprintf(text, "; %s arrived:", english.Plural(n, "message", ""))
 		for _, summary := range list.Messages[:min(n, shownMails)] {
 			object, err := in.service.client.Message(ctx, in.id, summary.ID)
 			if err != nil {

@@ -195,8 +195,8 @@ func TestAFailureShowsWhatCame(t *testing.T) {
 		in.Code(t)
 	})
 	for _, want := range []string{
-		"no mail with a code came to " + email + ` within 50ms; mail came for another inbox: bob@shop.example; returned before was "Your login"`,
-		"; 1 message came:\n",
+		"no message with a code arrived at " + email + ` within 50ms; mail arrived at another inbox: bob@shop.example; returned before was "Your login"`,
+		"; 1 message arrived:\n",
 		"\n    from Shop <no-reply@shop.example>, ",
 		"\n    code 482913 (was returned before)\n    | Hello Ada!\n    | Your login code is 482913.\n    | The\n    | …",
 	} {
@@ -298,7 +298,7 @@ func TestAWaitInVainSaysWhy(t *testing.T) {
 		}, want: "mail went to LOCAL@acme.example, at another domain than AT"},
 		"another inbox": {do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
 			send(t, m.SMTPAddr, "bob@shop.example", "Welcome", "Hello.")
-		}, want: "mail came for another inbox: bob@shop.example"},
+		}, want: "mail arrived at another inbox: bob@shop.example"},
 		"returned before": {do: func(t testing.TB, m *mayflytest.Service, in *mayflytest.Inbox) {
 			send(t, m.SMTPAddr, in.Email, "Your login", "Your login code is 482913.\n")
 			in.Code(t)
@@ -323,7 +323,7 @@ func TestAWaitInVainSaysWhy(t *testing.T) {
 				in.Code(t)
 			})
 			got := regexp.MustCompile(`from 127\.0\.0\.1:\d+`).ReplaceAllString(f.text, "from CLIENT")
-			if want := " within 50ms; " + fill.Replace(c.want); !strings.Contains(got+"\n", want+"\n") && !strings.Contains(got, want+"; 1 message came:\n") {
+			if want := " within 50ms; " + fill.Replace(c.want); !strings.Contains(got+"\n", want+"\n") && !strings.Contains(got, want+"; 1 message arrived:\n") {
 				t.Errorf("%s\nlacks %s", got, want)
 			}
 		})

@@ -138,7 +138,7 @@ func (v Vain) cause(list api.SessionList, from, now time.Time, came bool) string
 	}
 	slices.Sort(others)
 	others = slices.Compact(others)
-	text := "mail came for another inbox: " + strings.Join(others[:min(shownMails, len(others))], ", ")
+	text := "mail arrived at another inbox: " + strings.Join(others[:min(shownMails, len(others))], ", ")
 	if more := len(others) - shownMails; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -39,22 +39,22 @@ describe('an inbox', () => {
     await expect(inbox.messages()).rejects.toMatchObject({ status: 404 });
   });
 
-  test('says what came instead when nothing came in time', async () => {
+  test('says what arrived instead when nothing came in time', async () => {
     const mayfly = await start();
     const inbox = await mayfly.newInbox();
-    const missing = `no mail with a code came to ${inbox.email} within 0.3 s`;
+    const missing = `no message with a code arrived at ${inbox.email} within 0.3 s`;
     await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(
       `${missing}, nor any mail to any address: does the application send it to ${mayfly.smtp}?`,
     );
     await send(mayfly.smtp, 'bob@shop.example', 'Welcome', 'Hello.');
-    await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(`${missing}\nmail came to other addresses: bob@shop.example`);
+    await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(`${missing}\nmail arrived at other addresses: bob@shop.example`);
     await send(mayfly.smtp, inbox.email, 'Your code', signup('482913'));
     expect(await inbox.waitForCode()).toBe('482913');
     await mayfly.client.deleteInbox((await mayfly.client.listInboxes({ limit: 1 })).inboxes[0].id);
     await send(mayfly.smtp, inbox.email, 'Welcome \x1b[31m', 'Hello.\n\nHow\nare\nyou?');
     const error = await inbox.waitForCode({ timeout: 300, subject: '' }).catch((error: Error) => error);
     expect(String(error).replaceAll(/\d\.\d s ago/g, '0.1 s ago')).toBe(
-      `Error: ${missing}; 2 messages came:
+      `Error: ${missing}; 2 messages arrived:
   0.1 s ago  Acme <no-reply@acme.example>  Welcome \uFFFD[31m
              | Hello.
              | How
@@ -67,7 +67,7 @@ describe('an inbox', () => {
              | Confirm your e-mail address: https://acme.example/confirm?t=482913¹`,
     );
     await expect(inbox.waitForLink({ timeout: 300, from: 'shop', subject: 'reset' })).rejects.toThrow(
-      `no mail with a link (from “shop”, subject “reset”) came to ${inbox.email} within 0.3 s; 2 messages came:`,
+      `no message with a link (from “shop”, subject “reset”) arrived at ${inbox.email} within 0.3 s; 2 messages arrived:`,
     );
     await mayfly.stop();
   });

@@ -31,12 +31,12 @@ def test_a_failure_shows_the_mails(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess()
     result.stdout.fnmatch_lines(
         [
-            "E *NoMail: no mail with a code came to *@mayfly.test within 0.1 s; 1 message came:",
+            "E *NoMail: no message with a code arrived at *@mayfly.test within 0.1 s; 1 message arrived:",
             "E *Your login *",
             "E * from Shop <shop@shop.example>, *",
             "E * code 482913 (was returned before)",
             "E * | Your login code is 482913.",
-            "E *mail came to other addresses: bob@shop.example",
+            "E *mail arrived at other addresses: bob@shop.example",
         ]
     )
     for to, code in (("*@mayfly.test", 482913), ("bob@shop.example", 482914)):  # both may have come in one millisecond

@@ -105,7 +105,7 @@ export class Inbox {
     }
     const where = filters.map(([name, text]) => `${name} “${text}”`).join(', ');
     const asked = (what === 'message' ? '' : ` with a ${what}`) + (where && ` (${where})`);
-    const missing = `no mail${asked} came to ${this.email} within ${Number((timeout / 1000).toPrecision(2))} s`;
+    const missing = `no message${asked} arrived at ${this.email} within ${Number((timeout / 1000).toPrecision(2))} s`;
     throw new Error(missing + (await report(this.#service, this, (what, id) => this.#returned.has(what + id))));
   }
 }

@@ -13,12 +13,12 @@ export async function report(service: Mayfly, inbox: Inbox, returned: (what: str
       return `, nor any mail to any address: does the application send it to ${service.knownSmtp ?? 'this service'}?`;
     }
     return (
-      (rows && `; ${summaries.length} message${summaries.length === 1 ? '' : 's'} came:${rows}`) +
+      (rows && `; ${summaries.length} message${summaries.length === 1 ? '' : 's'} arrived:${rows}`) +
       (more > 0 ? `\n  and ${more} before` : '') +
-      (others && `\nmail came to other addresses: ${others}`)
+      (others && `\nmail arrived at other addresses: ${others}`)
     );
   } catch (error) {
-    return `; what came instead cannot be read: ${(error as Error).message}`;
+    return `; what arrived instead cannot be read: ${(error as Error).message}`;
   }
 }
 

@@ -36,7 +36,7 @@ class MayflyError(Exception):
 
 
 class NoMail(MayflyError):
-    """No mail came in time. The text shows what came instead."""
+    """No mail came in time. The text shows what arrived instead."""
 
 
 @dataclass(frozen=True)
@@ -242,15 +242,15 @@ class Inbox:
         return message
 
     def _missing(self, what: str, timeout: float) -> str:
-        wanted = "no mail" if what == "message" else f"no mail with a {what}"
-        text = f"{wanted} came to {self.email} within {timeout:g} s"
+        wanted = "no message" if what == "message" else f"no message with a {what}"
+        text = f"{wanted} arrived at {self.email} within {timeout:g} s"
         came = self.messages()
         if came:
-            text += f"; {len(came)} message{'s'[:len(came) != 1]} came:" + "".join("\n" + self._brief(m) for m in came[-5:])
+            text += f"; {len(came)} message{'s'[:len(came) != 1]} arrived:" + "".join("\n" + self._brief(m) for m in came[-5:])
         own = self._service._inbox_at(self.email)
         others = [i["email"] for i in self._service._inboxes() if i["message_count"] and i["id"] != own]
         if others:
-            text += "\nmail came to other addresses: " + _clean(", ".join(others[:10]))
+            text += "\nmail arrived at other addresses: " + _clean(", ".join(others[:10]))
         elif not came:
             text += (
                 ", nor any mail to any address: does the application send its mail to "
