@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/internal/message"
+	"mayfly/mayflytest"
 )
 
 // answers are what a door says of a mail.
@@ -43,15 +45,71 @@ var questions = []struct {
 	{"an attached image", mixed + attached("attachment", "photo.png", "photo"), answers{"482913", "", "photo.png"}},
 }
 
+// The kits read the mails, and print the code and the link that they find in each.
 const pythonDoor = `
 import json, smtplib, sys, mayfly
-with mayfly.start() as service:
-    inbox = service.inbox_for("ada@mail.test")
-    with smtplib.SMTP(service.smtp_host, service.smtp_port) as smtp:
-        smtp.sendmail("a@acme.example", "ada@mail.test", sys.stdin.read())
-    mail = inbox.wait_for_message()
-    print(json.dumps([mail.code or "", mail.link or ""]))
+answers = []
+with mayfly.start() as service, smtplib.SMTP(service.smtp_host, service.smtp_port) as smtp:
+    for mail in json.load(sys.stdin):
+        inbox = service.inbox()
+        smtp.sendmail("a@acme.example", inbox.email, mail)
+        found = inbox.wait_for_message()
+        answers.append([found.code or "", found.link or ""])
+print(json.dumps(answers))
 `
+
+const scriptDoor = `
+const { execFileSync } = require("node:child_process");
+require("@.example/mayfly").start().then(async (service) => {
+  const answers = [], env = { ...process.env, MAYFLY_SMTP: service.smtp };
+  for (const mail of JSON.parse(require("node:fs").readFileSync(0))) {
+    const inbox = await service.newInbox();
+    execFileSync(process.env.MAYFLY_BIN, ["sendmail", inbox.email], { input: mail, env });
+    const found = await inbox.waitForMessage();
+    answers.push([found.code ?? "", found.link ?? ""]);
+  }
+  console.log(JSON.stringify(answers));
+  await service.stop();
+})`
+
+// kits returns what the kits answer, by their language: those that can run here.
+func (m *machine) kits(t *testing.T) map[string][][2]string {
+	t.Helper()
+	mails := make([]string, len(questions))
+	for i, q := range questions {
+		mails[i] = q.mail
+	}
+	input, err := json.Marshal(mails)
+	must(t, err)
+	modules, answers := os.Getenv("MAYFLY_PLAYWRIGHT"), map[string][][2]string{}
+	for _, kit := range []struct{ language, program, script, variable string }{
+		{"Python", "python3", pythonDoor, "PYTHONPATH=" + filepath.Join("..", "clients", "python", "src")},
+		{"JavaScript", "node", scriptDoor, "NODE_PATH=" + filepath.Join(modules, "node_modules")},
+	} {
+		if kit.program == "node" && modules == "" {
+			t.Logf("JavaScript: NOT asked: set MAYFLY_PLAYWRIGHT to a folder with the npm packages, see .ci/run")
+			continue
+		}
+		cmd := exec.CommandContext(t.Context(), kit.program, map[string]string{"python3": "-c", "node": "-e"}[kit.program], kit.script)
+		if cmd.Err != nil {
+			t.Logf("%s: NOT asked: %v", kit.language, cmd.Err)
+			continue
+		}
+		cmd.Env, cmd.Stdin = append(m.environ, "MAYFLY_BIN="+program, kit.variable, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME")), bytes.NewReader(input)
+		var complaints bytes.Buffer
+		cmd.Stderr = &complaints
+		out, err := cmd.Output()
+		var all [][2]string
+		if err == nil {
+			err = json.Unmarshal(out, &all)
+		}
+		if err != nil || len(all) != len(questions) {
+			t.Fatalf("%s: %v: %s%s", kit.language, err, out, &complaints)
+		}
+		answers[kit.language] = all
+	}
+	return answers
+}
 
 func TestEveryDoorGivesTheSameAnswer(t *testing.T) {
 	t.Parallel()
@@ -60,6 +118,7 @@ func TestEveryDoorGivesTheSameAnswer(t *testing.T) {
 	service, agent := m.localService(), m.mcp(t)
 	client, err := api.New(service.BaseURL, service.Key, api.Options{})
 	must(t, err)
+	kits, tests := m.kits(t), mayflytest.Start(t)
 	for n, q := range questions {
 		address := "door" + string(rune('a'+n)) + "@mail.test"
 		mail := strings.ReplaceAll(q.mail, "ADDRESS", address)
@@ -95,17 +154,13 @@ func TestEveryDoorGivesTheSameAnswer(t *testing.T) {
 		}
 		check("Go", answers{code.Value, link.URL, strings.Join(files, " ")})
 
-		if python, err := exec.LookPath("python3"); err == nil {
-			cmd := exec.CommandContext(t.Context(), python, "-c", pythonDoor)
-			cmd.Env, cmd.Stdin = append(m.environ, "MAYFLY_BIN="+program, "PYTHONPATH="+filepath.Join("..", "clients", "python", "src"), "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME")), strings.NewReader(mail)
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("Python: %v: %s", err, err.(*exec.ExitError).Stderr)
-			}
-			var told [2]string
-			must(t, json.Unmarshal(out, &told))
-			check("Python", answers{told[0], told[1], q.want.files}) // which has those of the API
+		for language, all := range kits {
+			check(language, answers{all[n][0], all[n][1], q.want.files}) // which has those of the API
 		}
+		in := tests.InboxFor(t, address)
+		send(t, tests.SMTPAddr, address, mail)
+		next := in.Next(t)
+		check("mayflytest", answers{next.Code, next.Link, q.want.files}) // which has all attachments
 
 		app.typeKeys(".")
 		app.waitFor(append([]string{q.want.code}, strings.Fields(q.want.files)...)...)
