@@ -80,7 +80,8 @@ func (a *app) adminKeyCreate(store *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create an API key and print it",
-		Long: "Create an API key and print it. The key is shown only once: the store keeps just a hash of it.\n\n" +
+		Long: "Create an API key and print it. The key is shown only once: the store keeps just a hash of it. Standard error says where an " +
+			"application logs in with it to send mail by SMTP: all that mail is for this key.\n\n" +
 			"With --secret-file the key is the one in a file: 32 to 256 characters of ASCII without spaces. If the store has it already, " +
 			"with the same plan, nothing is changed: the command can be run at every start, before the service's first, too, when it makes the store. Keep its output out of logs: it is the key.",
 		Example: `mayfly admin key create --plan dev --name ci
@@ -109,6 +110,8 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 				if err != nil {
 					return err
 				}
+				fmt.Fprintf(a.env.Stderr, "mayfly: an application sends mail to this key, whatever the address, by SMTP at %s, with any user name and the key as password\n",
+					cmp.Or(key.SMTP, "the service's --smtp"))
 				if err = addSSHKeys(ctx, admin, key.ID, public); err != nil {
 					err = fmt.Errorf("the key %s is made, but cannot be used over SSH: %w", key.ID, err)
 				}

@@ -143,7 +143,7 @@ func (s *Service) Inbox(t testing.TB) *Inbox {
 // same Inbox.
 func (s *Service) InboxFor(t testing.TB, address string) *Inbox {
 	t.Helper()
-	r, err := s.server.Service().Recipient(t.Context(), address)
+	r, err := s.server.Service().Recipient(t.Context(), "", address)
 	if err == nil {
 		r, err = s.server.Service().WithInbox(t.Context(), r) // as for a mail to a new address
 	}

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -22,17 +23,19 @@ type Recipient struct {
 	emailsPerDay int
 	plan         Plan   // of an API key
 	made         string // the address of an inbox to be made
+	login        string // the ID of the key that the session logged in with
 }
 
 // Recipient finds the inbox for an address: the one with that address, or else the one without its
-// "+tag" unless another key ever had the address with it, or else, with Options.CatchAll, one that is
-// made when its first message is stored. Without Options.CatchAll, mail for the postmaster is kept for the
+// "+tag" unless another key ever had the address with it, or else one that is made when its first message is
+// stored, for the key that the session logged in with, whose ID is login, or that of Options.CatchAll. With a
+// login, no other key's inbox is found. Without Options.CatchAll, mail for the postmaster is kept for the
 // operator. The address is local-part@domain or "postmaster", unquoted and without angle brackets, in any
 // case. NotFound: there is no inbox (SMTP 550). Invalid: not an address (553). OverQuota: the owner has
-// received all the messages of the day (452). With NotFound and OverQuota it returns the address and the key
-// that has or had it, if any.
-func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
-	r, err := s.destination(ctx, address)
+// received all the messages of the day (452). Unauthorized: the key of the login was revoked. With NotFound
+// and OverQuota it returns the address and the key that has or had it, if any.
+func (s *Service) Recipient(ctx context.Context, login, address string) (Recipient, error) {
+	r, err := s.destination(ctx, login, address)
 	if err != nil {
 		return r, err
 	}
@@ -42,6 +45,9 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	}
 	k, err := s.store.Key(ctx, r.KeyID)
 	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
+		if login != "" {
+			return r, errKey()
+		}
 		return r, errNoAddress()
 	}
 	if err != nil {
@@ -56,25 +62,30 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 }
 
 // destination is Recipient whatever the owner has received. Every question which inbox an address means ends here.
-func (s *Service) destination(ctx context.Context, address string) (Recipient, error) {
+func (s *Service) destination(ctx context.Context, login, address string) (Recipient, error) {
 	local, domain, err := splitAddress(s.withDomain(address))
 	if err != nil {
 		return Recipient{}, err
 	}
 	address = local + "@" + domain
-	r := Recipient{Address: address, KeyID: s.options.CatchAll, made: address}
+	r := Recipient{Address: address, KeyID: cmp.Or(login, s.options.CatchAll), login: login}
+	foreign := !slices.Contains(s.options.Domains, domain)
+	if r.made = address; foreign && r.KeyID != "" {
+		r.made += scope + r.KeyID
+	}
 	if s.isPostmaster(local, domain) {
 		// Without a domain the address cannot be anybody else's.
 		r.KeyID, r.made = postmaster, fmt.Sprintf("%s/%d", postmaster, DayOf(s.now()))
 	}
+	_, reserved := parseUsername(local) // a login gets no address of the service's own that a request would not
 	in, owner, err := s.addressed(ctx, r.made)
 	switch {
-	case err == nil:
+	case err == nil && (login == "" || in.KeyID == r.KeyID):
 		r.InboxID, r.KeyID = in.ID, in.KeyID
-	case ErrorCode(err) != NotFound:
+	case err != nil && ErrorCode(err) != NotFound:
 		return Recipient{}, err
-	case r.KeyID == "" || owner != "" && owner != r.KeyID:
-		return Recipient{Address: address, KeyID: owner}, err
+	case r.KeyID == "" || owner != "" && owner != r.KeyID || r.KeyID == login && !foreign && reserved != nil:
+		return Recipient{Address: address, KeyID: owner}, errNoAddress()
 	}
 	return r, nil
 }
@@ -86,14 +97,17 @@ func (s *Service) WithInbox(ctx context.Context, r Recipient) (Recipient, error)
 		return r, nil
 	}
 	ttl := s.options.CatchAllTTL
-	if r.KeyID == postmaster {
+	switch r.KeyID {
+	case postmaster:
 		now := s.now()
 		ttl = DayOf(now).End().Sub(now) + postmasterTTL
+	case r.login:
+		ttl = min(ttl, r.plan.Limits().MaxTTL)
 	}
 	in, err := s.createInbox(ctx, Key{ID: r.KeyID, Plan: r.plan}, r.made, ttl)
 	switch r.InboxID = in.ID; ErrorCode(err) {
 	case Taken: // another delivery made it a moment ago, or the address belongs to another key
-		if r, err = s.Recipient(ctx, r.Address); err == nil && r.InboxID == "" {
+		if r, err = s.Recipient(ctx, r.login, r.Address); err == nil && r.InboxID == "" {
 			err = errNoAddress()
 		}
 	case Forbidden:
@@ -149,8 +163,11 @@ func (s *Service) addressed(ctx context.Context, address string) (found Inbox, o
 	return found, owner, nil
 }
 
-// CatchesAll reports whether a key gets an inbox for each unknown address that mail arrives for.
-func (s *Service) CatchesAll(k Key) bool { return k.ID != "" && k.ID == s.options.CatchAll }
+// CatchesAll reports whether a key gets an inbox for each unknown address that mail arrives for, if only in
+// sessions that it logs in to.
+func (s *Service) CatchesAll(k Key) bool {
+	return k.ID != "" && (s.options.Logins || k.ID == s.options.CatchAll)
+}
 
 // Delivery is a message with its envelope.
 type Delivery struct {
@@ -174,7 +191,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 	// The inbox that RCPT found may be gone by now, while another RCPT would find one, or have it made.
 	var again []Recipient
 	for _, r := range gone {
-		r, err := s.Recipient(ctx, r.Address)
+		r, err := s.Recipient(ctx, r.login, r.Address)
 		switch ErrorCode(err) {
 		case "":
 			again = append(again, r)

@@ -112,7 +112,7 @@ func TestRecipients(t *testing.T) {
 		"ada@x.test@x.test":    "",
 		"ada+news@example.com": "",
 	} {
-		r, err := s.Recipient(t.Context(), address)
+		r, err := s.Recipient(t.Context(), "", address)
 		if want == "" {
 			wantCode(t, err, service.NotFound)
 		} else if must(t, err); r.InboxID != want || r.Address != strings.TrimSuffix(strings.ToLower(address), ".") {
@@ -120,7 +120,7 @@ func TestRecipients(t *testing.T) {
 		}
 	}
 	for _, address := range []string{"", "ada", "@x.test", "ada@", "a\nb@x.test", "ada@x.test\x00", strings.Repeat("a", 300) + "@x.test", strings.Repeat("+", 250) + "@x.test"} {
-		_, err := s.Recipient(t.Context(), address)
+		_, err := s.Recipient(t.Context(), "", address)
 		if code := service.ErrorCode(err); code != service.Invalid && code != service.NotFound {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -170,7 +170,7 @@ func TestTagsDoNotCrossKeys(t *testing.T) {
 		b := createKey(t, s)
 		goesTo := func(address, want string) {
 			t.Helper()
-			switch r, err := s.Recipient(t.Context(), address); {
+			switch r, err := s.Recipient(t.Context(), "", address); {
 			case want == "":
 				wantCode(t, err, service.NotFound)
 			case err != nil || r.InboxID != want:
@@ -221,7 +221,7 @@ func TestCatchAll(t *testing.T) {
 		inboxOf := func(address string) service.Inbox {
 			t.Helper()
 			deliver(t, s, plainMail, address)
-			r, err := s.Recipient(t.Context(), address)
+			r, err := s.Recipient(t.Context(), "", address)
 			must(t, err)
 			in, err := s.Inbox(t.Context(), k, r.InboxID)
 			must(t, err)
@@ -255,21 +255,21 @@ func TestCatchAll(t *testing.T) {
 
 		// An address of another key stays that key's, even when its inbox is gone.
 		theirs := create(t, s, other, "theirs")
-		r, err := s.Recipient(t.Context(), theirs.Address)
+		r, err := s.Recipient(t.Context(), "", theirs.Address)
 		must(t, err)
 		if r.InboxID != theirs.ID {
 			t.Error("mail for another key goes to the catch-all key")
 		}
 		must(t, s.DeleteInbox(t.Context(), other, theirs.ID))
 		for _, address := range []string{theirs.Address, "theirs+tag@x.test"} {
-			wantCode(t, failure(s.Recipient(t.Context(), address)), service.NotFound)
+			wantCode(t, failure(s.Recipient(t.Context(), "", address)), service.NotFound)
 		}
 
 		// Simultaneous mails for one address create one inbox, after all of them were addressed.
 		before := inboxes(t, s, k)
 		d := service.Delivery{Raw: []byte(plainMail)}
 		for _, address := range []string{"together@any.example", "Together@any.example", "alone@any.example"} {
-			r, err := s.Recipient(t.Context(), address)
+			r, err := s.Recipient(t.Context(), "", address)
 			must(t, err)
 			d.To = append(d.To, r)
 		}
@@ -307,7 +307,7 @@ func TestCatchAll(t *testing.T) {
 		must(t, s.Deliver(t.Context(), gone))
 
 		// What became another key's after it was addressed is not mail for it.
-		r, err = s.Recipient(t.Context(), "late@x.test")
+		r, err = s.Recipient(t.Context(), "", "late@x.test")
 		must(t, err)
 		late := create(t, s, other, "late")
 		must(t, s.DeleteInbox(t.Context(), other, late.ID))
@@ -328,13 +328,13 @@ func TestNoInboxWithoutAMessage(t *testing.T) {
 	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{CatchAll: "new"})
 	for n := range 200 {
-		_, err := s.Recipient(t.Context(), fmt.Sprintf("n%d@x.test", n))
+		_, err := s.Recipient(t.Context(), "", fmt.Sprintf("n%d@x.test", n))
 		must(t, err)
 	}
 	create(t, s, createKey(t, s), "n7")
 	var many service.Delivery // of more messages than the day has left
 	for n := range service.Dev.Limits().EmailsPerDay + 1 {
-		r, err := s.Recipient(t.Context(), fmt.Sprintf("m%d@x.test", n))
+		r, err := s.Recipient(t.Context(), "", fmt.Sprintf("m%d@x.test", n))
 		must(t, err)
 		many.To = append(many.To, r)
 	}
@@ -344,7 +344,7 @@ func TestNoInboxWithoutAMessage(t *testing.T) {
 	}
 
 	s, _ = start(t, service.Dev, service.Options{})
-	_, err := s.Recipient(t.Context(), "postmaster@x.test")
+	_, err := s.Recipient(t.Context(), "", "postmaster@x.test")
 	must(t, err)
 	if n := inboxes(t, s, service.Key{ID: "postmaster"}); n != 0 {
 		t.Errorf("the postmaster has %d inboxes", n)
@@ -368,7 +368,7 @@ func TestCatchAllLifetime(t *testing.T) {
 	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{CatchAll: "new"})
 	deliver(t, s, plainMail, "anyone@any.example")
-	r, err := s.Recipient(t.Context(), "anyone@any.example")
+	r, err := s.Recipient(t.Context(), "", "anyone@any.example")
 	must(t, err)
 	in, err := s.Inbox(t.Context(), k, r.InboxID)
 	must(t, err)
@@ -386,7 +386,7 @@ func TestEmailsPerDay(t *testing.T) {
 		time.Sleep(service.DayOf(now).End().Sub(now) - time.Second)
 		in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "ada", TTL: 24 * time.Hour})
 		must(t, err)
-		r, err := s.Recipient(t.Context(), in.Address)
+		r, err := s.Recipient(t.Context(), "", in.Address)
 		must(t, err)
 
 		var accepted atomic.Int32
@@ -409,13 +409,13 @@ func TestEmailsPerDay(t *testing.T) {
 		if accepted.Load() != 1000 || list(t, s, k, in.ID).Total != 1000 {
 			t.Errorf("%d accepted, %d stored, want 1000", accepted.Load(), list(t, s, k, in.ID).Total)
 		}
-		_, err = s.Recipient(t.Context(), in.Address)
+		_, err = s.Recipient(t.Context(), "", in.Address)
 		wantCode(t, err, service.OverQuota)
 		if got := retryAfter(err); got != time.Second {
 			t.Errorf("to be tried again after %v", got)
 		}
 		time.Sleep(time.Second - time.Millisecond)
-		wantCode(t, failure(s.Recipient(t.Context(), in.Address)), service.OverQuota)
+		wantCode(t, failure(s.Recipient(t.Context(), "", in.Address)), service.OverQuota)
 		time.Sleep(time.Millisecond)
 		deliver(t, s, plainMail, in.Address)
 	})

@@ -40,6 +40,16 @@ func (in *Inbox) Receive(now time.Time) time.Time {
 	return in.LastReceived
 }
 
+// scope stands between an address at a domain that is not one of Options.Domains and the ID of the key that has it, as
+// stores know it: there, other keys can have the same address, and its tags. No address contains it.
+const scope = "\x1f"
+
+// shown returns an inbox of a store with its address as users know it.
+func shown(in Inbox, err error) (Inbox, error) {
+	in.Address, _, _ = strings.Cut(in.Address, scope)
+	return in, err
+}
+
 // DefaultTTL is the default lifetime of an inbox, MinTTL the shortest.
 const (
 	DefaultTTL = time.Hour
@@ -123,17 +133,17 @@ func lifetime(ttl, limit time.Duration) (time.Duration, error) {
 
 // Inbox returns an inbox of the key, or NotFound.
 func (s *Service) Inbox(ctx context.Context, k Key, id string) (Inbox, error) {
-	in, err := s.store.Inbox(ctx, k.ID, id)
+	in, err := shown(s.store.Inbox(ctx, k.ID, id))
 	if ErrorCode(err) == NotFound || err == nil && s.expired(in) {
 		return Inbox{}, errNoInbox()
 	}
 	return in, err
 }
 
-// InboxAt returns the inbox of the key that mail to an address goes to, as Recipient decides it, or NotFound. It
-// does the same work for another key's inbox as for none. Invalid: not an address.
+// InboxAt returns the inbox of the key that mail to an address goes to, as Recipient decides it with its login, or
+// NotFound. It does the same work for another key's inbox as for none. Invalid: not an address.
 func (s *Service) InboxAt(ctx context.Context, k Key, address string) (Inbox, error) {
-	r, err := s.destination(ctx, address)
+	r, err := s.destination(ctx, k.ID, address)
 	if err != nil && ErrorCode(err) != NotFound {
 		return Inbox{}, err
 	}
@@ -152,7 +162,7 @@ func (s *Service) ExtendInbox(ctx context.Context, k Key, id string, ttl time.Du
 		return Inbox{}, err
 	}
 	now := s.now()
-	in, err := s.store.ExtendInbox(ctx, k.ID, id, now, now.Add(ttl))
+	in, err := shown(s.store.ExtendInbox(ctx, k.ID, id, now, now.Add(ttl)))
 	return in, s.changed(id, err, errNoInbox())
 }
 
@@ -206,6 +216,7 @@ func (s *Service) Inboxes(ctx context.Context, k Key, p Page) (InboxList, error)
 		}
 		for _, in := range page {
 			if from.CreatedAt, from.ID = in.CreatedAt, in.ID; !s.expired(in) {
+				in, _ = shown(in, nil)
 				list.Inboxes = append(list.Inboxes, in)
 			}
 		}

@@ -145,7 +145,7 @@ func TestTooManyInboxes(t *testing.T) {
 	if wantCode(t, err, service.Forbidden); !strings.Contains(err.Error(), "10000 inboxes") {
 		t.Error(err)
 	}
-	r, err := s.Recipient(t.Context(), "unknown@anywhere.test")
+	r, err := s.Recipient(t.Context(), "", "unknown@anywhere.test")
 	if err == nil {
 		err = s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte(plainMail)})
 	}
@@ -163,7 +163,7 @@ func TestExpiry(t *testing.T) {
 		in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "ada", TTL: time.Minute})
 		must(t, err)
 		deliver(t, s, plainMail, in.Address)
-		r, err := s.Recipient(t.Context(), in.Address)
+		r, err := s.Recipient(t.Context(), "", in.Address)
 		must(t, err)
 		id := list(t, s, k, in.ID).Messages[0].ID
 
@@ -180,7 +180,7 @@ func TestExpiry(t *testing.T) {
 			wantCode(t, failure(s.Messages(t.Context(), k, in.ID, service.Page{})), service.NotFound)
 			wantCode(t, failure(s.Message(t.Context(), k, in.ID, id)), service.NotFound)
 			wantCode(t, s.DeleteInbox(t.Context(), k, in.ID), service.NotFound)
-			wantCode(t, failure(s.Recipient(t.Context(), in.Address)), service.NotFound)
+			wantCode(t, failure(s.Recipient(t.Context(), "", in.Address)), service.NotFound)
 			wantCode(t, s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte(plainMail)}), service.NotFound)
 			all, err := s.Inboxes(t.Context(), k, service.Page{})
 			must(t, err)

@@ -58,7 +58,7 @@ func TestKeys(t *testing.T) {
 	wantCode(t, failure(s.Authenticate(ctx, next)), service.Unauthorized)
 	_, _, err = s.RotateKey(ctx, k.ID, 0)
 	wantCode(t, err, service.Invalid)
-	wantCode(t, failure(s.Recipient(ctx, in.Address)), service.NotFound)
+	wantCode(t, failure(s.Recipient(ctx, "", in.Address)), service.NotFound)
 	wantCode(t, failure(s.RevokeKey(ctx, "key_none")), service.NotFound)
 
 	all, err := s.Keys(ctx)
@@ -156,7 +156,7 @@ func TestFreePlanHasNoAccess(t *testing.T) {
 	k, err := s.SetPlan(t.Context(), k.ID, service.Free)
 	must(t, err)
 	wantCode(t, failure(s.Allow(t.Context(), k)), service.Forbidden)
-	wantCode(t, failure(s.Recipient(t.Context(), in.Address)), service.OverQuota)
+	wantCode(t, failure(s.Recipient(t.Context(), "", in.Address)), service.OverQuota)
 }
 
 func TestRateLimit(t *testing.T) {

@@ -8,7 +8,8 @@
 // An inbox belongs to the key that created it; to any other key it does not exist. When it expires
 // or is deleted, it and its messages are gone at once; their storage is reclaimed later. Only the
 // same key can create an inbox with the same address again; for all others the address stays taken,
-// and so is every address that adds a tag to it. No mail for one key's address goes to another key.
+// and so is every address that adds a tag to it. No mail for one key's address goes to another key. At domains
+// that are not the service's own, each key has its own inbox at an address, for mail of sessions that it logs in to.
 //
 // A message is accepted when [Service.Deliver] returns nil, and then it is on disk.
 //
@@ -44,6 +45,10 @@ type Options struct {
 	// CatchAll is the ID of the key that gets an inbox for each unknown address that mail arrives
 	// for, at any domain. Empty: mail to an unknown address is refused.
 	CatchAll string
+
+	// Logins says that a key may log in to SMTP. It then gets an inbox for each unknown address that its
+	// sessions send mail to. Other keys can get one for the same address, unless its domain is one of Domains.
+	Logins bool
 
 	// Unlimited is the ID of a key that may make any number of requests and get any number of
 	// messages. Its requests are not counted, and its quota is zero. Empty: there is no such key.

@@ -78,7 +78,7 @@ func deliver(t *testing.T, s *service.Service, raw string, addresses ...string) 
 	t.Helper()
 	d := service.Delivery{From: "envelope@sender.example", Raw: []byte(raw)}
 	for _, a := range addresses {
-		r, err := s.Recipient(t.Context(), a)
+		r, err := s.Recipient(t.Context(), "", a)
 		must(t, err)
 		d.To = append(d.To, r)
 	}

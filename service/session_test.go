@@ -40,7 +40,7 @@ func delivered(t *testing.T, s *service.Service, d service.Delivery, readers map
 func recipients(t *testing.T, s *service.Service, addresses ...string) (d service.Delivery) {
 	t.Helper()
 	for _, a := range addresses {
-		if r, err := s.Recipient(t.Context(), a); err == nil {
+		if r, err := s.Recipient(t.Context(), "", a); err == nil {
 			d.To = append(d.To, r)
 		} else {
 			r.Refused = string(service.ErrorCode(err))

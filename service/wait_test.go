@@ -161,7 +161,7 @@ func TestWaitMissesNothing(t *testing.T) {
 	const messages = 300
 	go func() {
 		for range messages {
-			r, err := s.Recipient(t.Context(), in.Address)
+			r, err := s.Recipient(t.Context(), "", in.Address)
 			if err != nil {
 				t.Error(err)
 				return

@@ -29,6 +29,7 @@ type Key struct {
 type NewKey struct {
 	Key
 	Secret string `json:"secret"`
+	SMTP   string `json:"smtp,omitempty"` // where the key logs in to send mail to itself, host:port; empty if the service does not run
 }
 
 // PostmasterMessage is a message for the postmaster of a domain of the service.
@@ -45,6 +46,7 @@ type Admin struct {
 	service *service.Service // nil: the store is another process's
 	store   store            // likewise
 	client  *http.Client     // of that process
+	smtp    string           // where keys log in to this process, empty if nowhere
 }
 
 // CreateKey creates an API key. The name is for people; the plan is free, dev, startup or enterprise. A
@@ -160,10 +162,10 @@ func (a *Admin) carryOut(ctx context.Context, operation string, in adminRequest)
 		} else {
 			key, err = a.service.EnsureKey(ctx, secret, in.Name, plan)
 		}
-		return NewKey{keyJSON(key), secret}, err
+		return NewKey{keyJSON(key), secret, a.smtp}, err
 	case "rotate-key":
 		secret, key, err = a.service.RotateKey(ctx, in.ID, in.KeepOld)
-		return NewKey{keyJSON(key), secret}, err
+		return NewKey{keyJSON(key), secret, a.smtp}, err
 	case "add-ssh-key", "ssh-keys", "remove-ssh-key":
 		return a.changeSSHKeys(ctx, operation, in)
 	case "postmaster":

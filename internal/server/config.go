@@ -77,9 +77,10 @@ type Config struct {
 	// file does not exist, it is created. Both are empty, or neither.
 	WebhookURL, WebhookSecretFile string
 
-	SMTPAuthAny bool   // accept any SMTP login
-	Chaos       string // how SMTP misbehaves on purpose, see [smtp.Options]; default: not at all
-	Hostname    string // name of the SMTP server; default: the machine's
+	SMTPAuthAny    bool   // accept any SMTP login, see [smtp.Options]
+	InsecureLogins bool   // let API keys log in to SMTP from other machines without TLS
+	Chaos          string // how SMTP misbehaves on purpose, see [smtp.Options]; default: not at all
+	Hostname       string // name of the SMTP server; default: the machine's
 
 	HTTPCert, HTTPKey string // PEM files for HTTPS, read again when they change
 	SMTPCert, SMTPKey string // likewise for STARTTLS, SMTPS, and STLS of POP3
@@ -265,11 +266,12 @@ func (c Config) Check() error {
 // smtpOptions returns the options of the SMTP server without its certificate.
 func (c Config) smtpOptions() smtp.Options {
 	return smtp.Options{
-		Hostname: c.Hostname,
-		AuthAny:  c.SMTPAuthAny,
-		Chaos:    c.Chaos,
-		Limits:   c.Limits,
-		Log:      c.Log,
+		Hostname:       c.Hostname,
+		AuthAny:        c.SMTPAuthAny,
+		InsecureLogins: c.InsecureLogins,
+		Chaos:          c.Chaos,
+		Limits:         c.Limits,
+		Log:            c.Log,
 	}
 }
 

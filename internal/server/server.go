@@ -115,7 +115,7 @@ func (s *Server) open(ctx context.Context) error {
 		if c.Control != nil {
 			control = c.Control(s.key)
 		}
-		s.admin, err = listenAdmin(c.Store, &Admin{service: s.service, store: s.store}, control, s.rest, s.log)
+		s.admin, err = listenAdmin(c.Store, &Admin{service: s.service, store: s.store, smtp: s.SMTPAddr()}, control, s.rest, s.log)
 	}
 	return err
 }
@@ -163,7 +163,7 @@ func (s *Server) newServers() (err error) {
 	api := rest.New(s.service, restOptions)
 	s.rest = api
 	smtpOptions := c.smtpOptions()
-	smtpOptions.Metrics, smtpOptions.Sessions = registry, s.service.SessionLog()
+	smtpOptions.Keys, smtpOptions.Metrics, smtpOptions.Sessions = guesses, registry, s.service.SessionLog()
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (s *Server) certificate(certFile, keyFile string) (*tls.Config, error) {
 // catch-all inboxes.
 func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	c := s.config
-	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Log: s.log}
+	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Logins: !c.SMTPAuthAny, Log: s.log}
 	owner := c.CatchAllKey
 	if c.KeyFile != "" || c.OwnKey {
 		secret, key, err := ownKey(ctx, service.New(s.store, o), c)

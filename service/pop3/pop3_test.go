@@ -76,7 +76,7 @@ func (w *world) create(k service.Key, username string) service.Inbox {
 func (w *world) deliver(messages ...string) {
 	w.t.Helper()
 	for _, raw := range messages {
-		to, err := w.Recipient(w.t.Context(), "ada@x.test")
+		to, err := w.Recipient(w.t.Context(), "", "ada@x.test")
 		must(w.t, err)
 		must(w.t, w.Deliver(w.t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte(raw)}))
 	}

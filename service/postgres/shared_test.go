@@ -107,7 +107,7 @@ func changesWake(t *testing.T, urls []string) {
 	check(t, err)
 	deliver := func() {
 		t.Helper()
-		r, err := there.Recipient(ctx, in.Address)
+		r, err := there.Recipient(ctx, "", in.Address)
 		if err == nil {
 			err = there.Deliver(ctx, service.Delivery{To: []service.Recipient{r}, Raw: []byte("Subject: x\r\n\r\nx\r\n")})
 		}
@@ -209,7 +209,7 @@ func tagsDoNotCross(t *testing.T, urls []string) {
 			want = tagged.ID
 		}
 		for process := range services {
-			if r, err := services[process].Recipient(ctx, name+"+x@x.test"); err != nil || r.InboxID != want {
+			if r, err := services[process].Recipient(ctx, "", name+"+x@x.test"); err != nil || r.InboxID != want {
 				t.Fatalf("mail for the tag goes to %+v, %v, want %s", r, err, want)
 			}
 		}
@@ -217,7 +217,7 @@ func tagsDoNotCross(t *testing.T, urls []string) {
 			continue
 		}
 		check(t, services[0].DeleteInbox(ctx, keys[1], tagged.ID))
-		if r, err := services[1].Recipient(ctx, name+"+x@x.test"); service.ErrorCode(err) != service.NotFound {
+		if r, err := services[1].Recipient(ctx, "", name+"+x@x.test"); service.ErrorCode(err) != service.NotFound {
 			t.Fatalf("after its deletion mail for the tag goes to %+v, %v", r, err)
 		}
 	}

@@ -50,7 +50,7 @@ func BenchmarkGet(b *testing.B) {
 	id := decode[messages](b, list, http.StatusOK).Messages[0].ID
 	single, many := srv.newInbox(b, key), srv.newInbox(b, key)
 	srv.deliver(b, single.Email, mail)
-	to, err := srv.service.Recipient(b.Context(), many.Email)
+	to, err := srv.service.Recipient(b.Context(), "", many.Email)
 	must(b, err)
 	var delivering errgroup.Group
 	delivering.SetLimit(64)
@@ -269,7 +269,7 @@ func BenchmarkPageOfInboxes(b *testing.B) {
 			delivering.Go(func() (err error) {
 				for i := w; err == nil && !stop.Load(); i += 8 {
 					to := service.Recipient{}
-					if to, err = srv.service.Recipient(b.Context(), all[i*7919%n].Address); err == nil {
+					if to, err = srv.service.Recipient(b.Context(), "", all[i*7919%n].Address); err == nil {
 						err = srv.service.Deliver(b.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte(sampleMail)})
 					}
 					sent.Add(1)

@@ -500,7 +500,7 @@ func TestLongList(t *testing.T) {
 	srv, key := newServerAndKey(t, service.Enterprise)
 	in := srv.newInbox(t, key)
 	const n = 2001
-	to, err := srv.service.Recipient(t.Context(), in.Email)
+	to, err := srv.service.Recipient(t.Context(), "", in.Email)
 	must(t, err)
 	done := make(chan error)
 	for w := range 50 {

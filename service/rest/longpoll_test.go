@@ -116,7 +116,7 @@ func TestLongPollOfARevokedKey(t *testing.T) {
 	in := srv.newInbox(t, secret)
 	path := in.path() + "/messages"
 	c := srv.longPoll(t, secret, path, srv.call(t, secret, "GET", path, "").header.Get("ETag"))
-	to, err := srv.service.Recipient(t.Context(), in.Email)
+	to, err := srv.service.Recipient(t.Context(), "", in.Email)
 	must(t, err)
 	must(t, failure(srv.service.RevokeKey(t.Context(), k.ID)))
 	if err := srv.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte(sampleMail)}); err != nil {

@@ -115,7 +115,7 @@ func (srv *testServer) key(t testing.TB, plan service.Plan) string {
 // deliver lets a message arrive.
 func (srv *testServer) deliver(t testing.TB, address, raw string) {
 	t.Helper()
-	to, err := srv.service.Recipient(t.Context(), address)
+	to, err := srv.service.Recipient(t.Context(), "", address)
 	must(t, err)
 	err = srv.service.Deliver(t.Context(), service.Delivery{From: "envelope@sender.example", To: []service.Recipient{to}, Raw: []byte(raw), Refused: []service.Recipient{
 		{Address: "typo@x.test", Refused: "550 5.1.1 No such inbox"}, {Refused: "452 4.5.3 Too many recipients"},

@@ -81,6 +81,7 @@ type conn struct {
 	hello     string    // EHLO or HELO and the client's name; empty before
 	tls       string    // the version; empty without TLS
 	login     string    // the name, or "?"; empty without a login
+	keyID     string    // of the API key that logged in, for which all mail is; empty: it goes by address
 	tx        transaction
 
 	record *service.SessionRecord // for those who wait for mail in vain

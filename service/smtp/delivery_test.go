@@ -96,12 +96,12 @@ func FuzzLoginName(f *testing.F) {
 			t.Skip()
 		}
 		for _, answers := range [][]string{{name, password}, {"\x00" + name + "\x00" + password}, {"as\x00" + name + "\x00" + password}} {
-			if got := loginName(answers); got != name {
-				t.Errorf("%q has the name %q", answers, got)
+			if got, secret := credentials(answers); got != name || secret != password {
+				t.Errorf("%q has the name %q and the password %q", answers, got, secret)
 			}
 		}
 		for _, answer := range []string{password, name + "\x00" + password, "\x00\x00" + name + "\x00" + password} {
-			if got := loginName([]string{answer}); got != "?" {
+			if got, _ := credentials([]string{answer}); got != "?" {
 				t.Errorf("%q has the name %q", answer, got)
 			}
 		}

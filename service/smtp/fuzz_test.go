@@ -106,7 +106,11 @@ func FuzzParsePath(f *testing.F) {
 // everyone accepts all mail and counts the octets.
 type everyone struct{ octets, mails int }
 
-func (*everyone) Recipient(_ context.Context, address string) (service.Recipient, error) {
+func (*everyone) Authenticate(context.Context, string) (service.Key, error) {
+	return service.Key{}, nil
+}
+
+func (*everyone) Recipient(_ context.Context, _, address string) (service.Recipient, error) {
 	return service.Recipient{Address: address}, nil
 }
 

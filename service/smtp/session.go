@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mayfly/internal/sockets"
 	"mayfly/service"
 	"mayfly/service/limits"
 )
@@ -214,7 +215,7 @@ func (c *conn) greet(verb, arg string) error {
 	if o.TLS != nil && c.tls == "" {
 		c.reply("250-STARTTLS")
 	}
-	if o.AuthAny {
+	if c.mayLogIn() {
 		c.reply("250-AUTH PLAIN LOGIN")
 	}
 	c.reply("250 ENHANCEDSTATUSCODES")
@@ -241,7 +242,7 @@ func (c *conn) startTLS(arg string) error {
 	if err := c.handshake(); err != nil {
 		return err
 	}
-	c.hello, c.login = "", ""
+	c.hello, c.login, c.keyID = "", "", ""
 	c.tx.reset()
 	return nil
 }
@@ -257,13 +258,20 @@ func (c *conn) handshake() error {
 	return nil
 }
 
-// auth accepts any login with PLAIN or LOGIN (RFC 4954), for applications under test that insist on
-// logging in. Passwords are ignored.
+// mayLogIn reports whether a login is offered now: an API key is not sent in the clear to another machine.
+func (c *conn) mayLogIn() bool {
+	o := &c.server.options
+	return o.AuthAny || o.InsecureLogins || c.tls != "" || sockets.IsLoopbackAddress(c.raw.RemoteAddr().String())
+}
+
+// auth logs in with PLAIN or LOGIN (RFC 4954).
 func (c *conn) auth(arg string) error {
 	mechanism, initial, hasInitial := strings.Cut(arg, " ")
 	switch {
-	case !c.server.options.AuthAny:
-		return c.bad("502 5.5.1 AUTH is not offered")
+	case !c.mayLogIn() && c.server.options.TLS != nil:
+		return c.bad("538 5.7.11 Send STARTTLS first")
+	case !c.mayLogIn():
+		return c.bad("502 5.5.1 AUTH is not offered without TLS")
 	case c.hello == "":
 		return c.bad("503 5.5.1 Send EHLO first")
 	case c.login != "":
@@ -307,11 +315,44 @@ func (c *conn) auth(arg string) error {
 		}
 		answers = append(answers, answer)
 	}
+	name, secret := credentials(answers)
+	var key service.Key
+	if !c.server.options.AuthAny {
+		var err error
+		if key, err = c.authenticate(secret); err != nil {
+			return c.refuseLogin(err)
+		}
+	}
 	if done, err := c.misbehave("auth"); done {
 		return err
 	}
-	c.login = loginName(answers)
+	c.login, c.keyID = name, key.ID
 	c.reply("235 2.7.0 Logged in")
+	return nil
+}
+
+// authenticate returns the API key with a secret. One whose plan has no messages cannot log in.
+func (c *conn) authenticate(secret string) (service.Key, error) {
+	key, err := c.server.options.Keys.Authenticate(c.server.sessions.Context(), c.server.service, c.address, secret)
+	if err == nil && key.Plan.Limits().EmailsPerDay == 0 {
+		err = service.Errorf(service.Forbidden, "The plan of this API key has no access")
+	}
+	return key, err
+}
+
+func (c *conn) refuseLogin(err error) error {
+	switch service.ErrorCode(err) {
+	case service.Unauthorized:
+		c.server.count.refuse(wrongKey)
+		return c.bad("535 5.7.8 The password is not a valid API key")
+	case service.Forbidden:
+		return c.bad("535 5.7.8 The plan of this API key has no access")
+	case service.RateLimited:
+		return c.bad("454 4.7.0 Too many wrong keys from your address, try again later")
+	}
+	c.fault(err)
+	c.server.count.refuse(storageFailed)
+	c.reply("454 4.3.0 Cannot check the API key now, try again later")
 	return nil
 }
 
@@ -324,15 +365,15 @@ func fromBase64(s string) (text string, ok bool) {
 	return string(b), err == nil
 }
 
-// loginName returns the name in the answers to LOGIN, a name and a password, or to PLAIN (RFC 4616), which is one: whom
-// to act as, name and password. It is "?" if there is none: what is of another form may be a password.
-func loginName(answers []string) string {
-	name := answers[0]
+// credentials returns name and password from the answers to LOGIN, which are these, or to PLAIN (RFC 4616), which is
+// one: whom to act as, name and password. The name is "?" if there is none: what is of another form may be a password.
+func credentials(answers []string) (name, password string) {
 	if len(answers) == 1 {
-		parts := strings.Split(name, "\x00")
-		if name = ""; len(parts) == 3 {
-			name = parts[1]
+		if answers = strings.Split(answers[0], "\x00"); len(answers) != 3 {
+			return "?", ""
 		}
+		answers = answers[1:]
 	}
-	return cmp.Or(strings.Clone(name[:min(len(name), 255)]), "?") // without the password in its memory
+	name = answers[0]
+	return cmp.Or(strings.Clone(name[:min(len(name), 255)]), "?"), answers[1] // the name without the password in its memory
 }

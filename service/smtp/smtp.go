@@ -39,8 +39,11 @@ import (
 
 // Service is what the server needs of [service.Service].
 type Service interface {
-	// Recipient resolves an envelope recipient. Its errors carry a [service.Code].
-	Recipient(ctx context.Context, address string) (service.Recipient, error)
+	// Recipient resolves an envelope recipient of a session that the key with an ID logged in to, if any. Its
+	// errors carry a [service.Code].
+	Recipient(ctx context.Context, login, address string) (service.Recipient, error)
+	// Authenticate returns the key that logs in.
+	Authenticate(ctx context.Context, secret string) (service.Key, error)
 	// Deliver stores a message for its recipients and returns nil only when it is synced to disk.
 	// It must not use Raw, whose memory is reused, after it has returned.
 	Deliver(ctx context.Context, d service.Delivery) error
@@ -71,7 +74,10 @@ type Options struct {
 
 	TLS *tls.Config // for ServeTLS and STARTTLS, which is not offered without it
 
-	AuthAny bool // offer AUTH and accept any login; else AUTH is not offered
+	AuthAny        bool // accept any login; else the password is an API key, and all mail of the session is for that key
+	InsecureLogins bool // offer logins without TLS to other machines, too
+
+	Keys *limits.Guesses // wrong keys, which other servers count too; default: no limit
 
 	// Chaos makes the server misbehave on purpose, for tests of its clients: rules separated by commas,
 	// each STAGE=FAULT, with :5% for a probability or :2x for the first two times. docs/chaos.md
@@ -253,6 +259,7 @@ const (
 	connections       reason = "connections"
 	perAddress        reason = "connections_per_address"
 	timedOut          reason = "timed_out"
+	wrongKey          reason = "wrong_key"
 )
 
 // metrics are what a server counts.
@@ -283,7 +290,7 @@ func newMetrics(s *Server) metrics {
 		faults: with.NewCounterVec(prometheus.CounterOpts{Name: "mayfly_smtp_chaos_total", Help: "Faults on purpose, by rule."}, []string{"rule"}),
 	}
 	for _, r := range []reason{unknownRecipient, guesses, overQuota, tooManyRecipients, tooBig, lineTooLong, ambiguousEnd, busy, storageFull,
-		storageFailed, badCommand, tooManyErrors, tooManyMessages, connections, perAddress, timedOut} {
+		storageFailed, badCommand, tooManyErrors, tooManyMessages, connections, perAddress, timedOut, wrongKey} {
 		m.refused.WithLabelValues(string(r)) // shown as 0 from the start
 	}
 	return m

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -43,9 +44,25 @@ type delivery struct {
 	raw  string
 }
 
-func (s *inboxes) Recipient(_ context.Context, address string) (service.Recipient, error) {
+func (s *inboxes) Authenticate(_ context.Context, secret string) (service.Key, error) {
+	switch secret {
+	case "right":
+		return service.Key{ID: "key_right", Plan: service.Dev}, nil
+	case "free":
+		return service.Key{ID: "key_free", Plan: service.Free}, nil
+	case "broken":
+		return service.Key{}, errors.New("disk sda1 is on fire")
+	}
+	return service.Key{}, service.Errorf(service.Unauthorized, "Invalid API key")
+}
+
+func (s *inboxes) Recipient(_ context.Context, login, address string) (service.Recipient, error) {
 	local, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	switch {
+	case login != "" && local == "revoked":
+		return service.Recipient{}, service.Errorf(service.Unauthorized, "Invalid API key")
+	case login != "":
+		return service.Recipient{Address: address, KeyID: login}, nil
 	case local == "full":
 		return service.Recipient{}, service.Errorf(service.OverQuota, "used up")
 	case local == "broken":
@@ -309,7 +326,6 @@ func TestConversations(t *testing.T) {
 			MAIL FROM:<x@y.test> SIZE=1 size=2 → 501 5.5.4
 			MAIL FROM:<x@y.test> BODY=OTHER → 501 5.5.4
 			MAIL FROM:<x@y.test> FOO=BAR → 555 5.5.4
-			MAIL FROM:<x@y.test> AUTH=<> → 555 5.5.4
 			MAIL FROM:<x@y.test> =1 → 501 5.5.4
 			MAIL FROM:<x@y.test> SIZE=99999999999999999999 → 552 5.3.4
 			MAIL FROM:<x@y.test> SIZE=1000  BODY=8bitmime SMTPUTF8 → 250`},
@@ -334,7 +350,6 @@ func TestConversations(t *testing.T) {
 			WHAT → 500 5.5.1
 			QUIT now → 501
 			STARTTLS → 502 5.5.1
-			AUTH PLAIN AHgAeQ== → 502 5.5.1
 			DATA x → 501`},
 		{"a web page", `
 			POST / HTTP/1.1 → 421 4.7.0`},

@@ -53,7 +53,7 @@ func (c *conn) mail(arg string) error {
 			ok = !p.hasValue
 			tx.utf8 = true
 		case "AUTH":
-			if !c.server.options.AuthAny {
+			if !c.mayLogIn() {
 				return c.bad("555 5.5.4 Unknown parameter: AUTH")
 			}
 			ok = p.hasValue
@@ -146,7 +146,7 @@ func (c *conn) rcpt(arg string) (r service.Recipient, err error) {
 		c.reply("450 4.7.1 Too many unknown recipients from your address, try again later")
 		return r, c.tooManyRefusals()
 	}
-	r, err = c.server.service.Recipient(c.server.sessions.Context(), to)
+	r, err = c.server.service.Recipient(c.server.sessions.Context(), c.keyID, to)
 	if err != nil {
 		if code := service.ErrorCode(err); code == service.NotFound || code == service.Invalid {
 			c.server.guesses.Wrong(c.address)
@@ -171,6 +171,9 @@ func (c *conn) refuse(err error) error {
 	case service.Invalid:
 		count.refuse(unknownRecipient)
 		c.reply("553 5.1.3 Not an inbox's address")
+	case service.Unauthorized:
+		count.refuse(wrongKey)
+		c.reply("530 5.7.0 The API key of your login was revoked")
 	case service.OverQuota:
 		count.refuse(overQuota)
 		c.reply("452 4.2.2 The plan allows no more messages today, or no more inboxes now")

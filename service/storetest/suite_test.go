@@ -58,6 +58,8 @@ func run(t *testing.T, open opener) {
 		{"keys of SSH", sshKeys},
 		{"secrets", secrets},
 		{"state of clients", clientState},
+		{"logins", logins},
+		{"login of a revoked key", revoked},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
