@@ -12,16 +12,22 @@ import (
 	"testing"
 )
 
-// relay is another machine's mail server: it takes mail for anybody from those who log in over TLS.
-func (m *machine) relay() *server {
+// certificate returns the arguments for a certificate for 127.0.0.1, which is in cert.pem.
+func (m *machine) certificate() []string {
 	m.t.Helper()
-	web := httptest.NewTLSServer(nil) // for its certificate, which is for 127.0.0.1
+	web := httptest.NewTLSServer(nil)
 	defer web.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(web.TLS.Certificates[0].PrivateKey)
 	must(m.t, err)
 	cert := m.write("cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw})))
 	private := m.write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
-	return m.serve(filepath.Join(m.home, "relay"), "--smtp-cert", cert, "--smtp-key", private, "--smtp-auth-any", "--catch-all", "--key-file", filepath.Join(m.home, "key"))
+	return []string{"--smtp-cert", cert, "--smtp-key", private}
+}
+
+// relay is another machine's mail server: it takes mail for anybody from those who log in over TLS.
+func (m *machine) relay() *server {
+	m.t.Helper()
+	return m.serve(filepath.Join(m.home, "relay"), append(m.certificate(), "--smtp-auth-any", "--catch-all", "--key-file", filepath.Join(m.home, "key"))...)
 }
 
 // relaying is the example in docs/relay.md with the address of the relay.
