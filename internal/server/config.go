@@ -78,6 +78,7 @@ type Config struct {
 	WebhookURL, WebhookSecretFile string
 
 	SMTPAuthAny    bool   // accept any SMTP login, see [smtp.Options]
+	AddressFaults  bool   // let an address ask SMTP to misbehave, see [smtp.Options]
 	InsecureLogins bool   // let API keys log in to SMTP from other machines without TLS
 	Chaos          string // how SMTP misbehaves on purpose, see [smtp.Options]; default: not at all
 	Hostname       string // name of the SMTP server; default: the machine's
@@ -140,6 +141,8 @@ func Private() Config {
 		CatchAll:    true,
 		Unlimited:   true,
 		SMTPAuthAny: true,
+
+		AddressFaults: true,
 	}
 }
 
@@ -269,6 +272,7 @@ func (c Config) smtpOptions() smtp.Options {
 		Hostname:       c.Hostname,
 		AuthAny:        c.SMTPAuthAny,
 		InsecureLogins: c.InsecureLogins,
+		AddressFaults:  c.AddressFaults,
 		Chaos:          c.Chaos,
 		Limits:         c.Limits,
 		Log:            c.Log,

@@ -89,6 +89,23 @@ func parseFault(rule string) (stage string, f *fault, ok bool) {
 	return stage, f, ok
 }
 
+// addressFault returns the fault that a recipient's address asks for, as in ada+smtp-550@x.test, or nil.
+func addressFault(address string) *fault {
+	local, _, _ := strings.Cut(strings.ToLower(address), "@")
+	_, rule, asks := strings.Cut(local, "+smtp-")
+	if !asks {
+		return nil
+	}
+	stage := "rcpt="
+	if rule == "lost" {
+		stage = "data="
+	}
+	if _, f, ok := parseFault(stage + strings.Replace(rule, "slow-", "slow:", 1)); ok {
+		return f
+	}
+	return nil
+}
+
 // draw decides what goes wrong at a stage: how long the answer waits, and the fault that replaces it,
 // if any. Rules apply in their order, up to the first that is not slow.
 func (c chaos) draw(stage string) (slow time.Duration, f *fault) {

@@ -215,3 +215,42 @@ func TestChaosEndsWithTheSession(t *testing.T) {
 		}
 	})
 }
+
+// An address asks for a fault of its own, where that is allowed, and other recipients get what they would without it.
+func TestAddressFaults(t *testing.T) {
+	t.Parallel()
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{AddressFaults: true})
+	c := dial(t, address)
+	c.expect("220")
+	c.run(`
+		EHLO me → 250
+		MAIL FROM:<x@y.test> → 250
+		RCPT TO:<nobody+smtp-lost@box.test> → 550 5.1.1 No such inbox
+		RCPT TO:<d+SMTP-550@box.test> → 550 5.1.1 On purpose
+		RCPT TO:<d+tag+smtp-451@box.test> → 451 4.3.0
+		RCPT TO:<nobody+smtp-slow-1ms@box.test> → 550 5.1.1 No such inbox
+		RCPT TO:<nobody+smtp-600@box.test> → 550 5.1.1 No such inbox
+		RCPT TO:<a@box.test> → 250
+		DATA → 354
+		.
+		→ 250
+		MAIL FROM:<x@y.test> → 250
+		RCPT TO:<a@box.test> → 250
+		RCPT TO:<d+smtp-lost@box.test> → 250
+		DATA → 354
+		.`)
+	c.expectEnd()
+	c = dial(t, address)
+	c.expect("220")
+	c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<a+smtp-drop@box.test>")
+	c.expectEnd()
+	svc.mails() // locks
+	if len(svc.deliveries) != 2 || said(svc.deliveries[0].Refused[1:3]) != "d+SMTP-550@box.test 550 5.1.1 On purpose (chaos)\nd+tag+smtp-451@box.test 451 4.3.0 On purpose (chaos)" {
+		t.Errorf("%+v", svc.deliveries)
+	}
+	_, address = serve(t, &inboxes{}, Options{})
+	c = dial(t, address)
+	c.expect("220")
+	c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<d+smtp-451@box.test> → 550 5.1.1 No such inbox")
+}

@@ -84,6 +84,8 @@ type Options struct {
 	// describes them. Default: none.
 	Chaos string
 
+	AddressFaults bool // also do what a recipient's address asks for, such as ada+smtp-550@x.test; docs/service.md describes it
+
 	Limits
 
 	Sessions *service.SessionLog // gets what clients did; default: nothing does

@@ -70,7 +70,7 @@ func (s *inboxes) Recipient(_ context.Context, login, address string) (service.R
 	case domain != "box.test":
 	case local == "d", local == "e", local == "f":
 		return service.Recipient{Address: address, InboxID: "inbox_" + local, KeyID: "key_" + local}, nil
-	case len(local) == 1 && "a" <= local && local <= "c", local == `"odd one"`, local == "jürgen":
+	case local == "d+smtp-lost", len(local) == 1 && "a" <= local && local <= "c", local == `"odd one"`, local == "jürgen":
 		return service.Recipient{Address: address, InboxID: "inbox_" + local}, nil
 	}
 	return service.Recipient{Address: address}, service.Errorf(service.NotFound, "No such inbox")

@@ -17,6 +17,7 @@ type transaction struct {
 	utf8       bool   // SMTPUTF8 was given
 	size       int64  // SIZE as given; 0: none
 	parameters string // as given
+	fault      *fault // instead of the answer to the data, as a recipient's address asks
 	recipients []service.Recipient
 	refused    []service.Recipient // at most maxRefused
 	body       body
@@ -146,6 +147,20 @@ func (c *conn) rcpt(arg string) (r service.Recipient, err error) {
 		c.reply("450 4.7.1 Too many unknown recipients from your address, try again later")
 		return r, c.tooManyRefusals()
 	}
+	var f *fault
+	if c.server.options.AddressFaults {
+		f = addressFault(to)
+	}
+	switch {
+	case f == nil || f.lost:
+	case f.slow > 0:
+		if err := c.pause(f.slow); err != nil {
+			return r, err
+		}
+	default:
+		_, err := c.inflict(0, f)
+		return service.Recipient{Address: to}, err
+	}
 	r, err = c.server.service.Recipient(c.server.sessions.Context(), c.keyID, to)
 	if err != nil {
 		if code := service.ErrorCode(err); code == service.NotFound || code == service.Invalid {
@@ -154,6 +169,9 @@ func (c *conn) rcpt(arg string) (r service.Recipient, err error) {
 		return r, c.refuse(err)
 	}
 	c.server.guesses.Right(c.address, to)
+	if f != nil && f.lost {
+		c.tx.fault = f
+	}
 	c.tx.recipients = append(c.tx.recipients, r)
 	c.reply("250 2.1.5 OK")
 	return r, nil
@@ -300,6 +318,9 @@ func (c *conn) refuseMessage(r reason) {
 func (c *conn) deliver() error {
 	var err error
 	slow, fault := c.server.chaos.draw("data")
+	if fault == nil {
+		fault = c.tx.fault
+	}
 	if fault == nil || fault.lost {
 		err = c.store()
 	}
