@@ -207,6 +207,7 @@ func (d *doctor) local(s local.State) {
 	d.say("process", "%d, version %s, runs %s", s.PID, s.Version, life)
 	d.say("key", "new at each start, in %s", d.app.localOptions().EnvFile())
 	d.say("log", "%s", cmp.Or(s.LogFile, "none"))
+	d.say("TLS", "%s", cmp.Or(s.CertFile, "SMTP offers none: tls = true below [local] in config.toml"))
 	for _, notice := range d.app.notices(s) {
 		d.say("notice", "%s", notice)
 	}

@@ -24,6 +24,7 @@ import (
 	"mayfly/internal/local"
 	"mayfly/internal/server"
 	"mayfly/mcp"
+	"mayfly/render"
 	"mayfly/ui/session"
 )
 
@@ -37,7 +38,7 @@ func (a *app) localOptions() local.Options {
 		LogFile: filepath.Join(a.stateDir(), "local.log"),
 		Version: version(),
 		Args:    []string{localCommand},
-		HTTP:    conf.Local.HTTP, SMTP: conf.Local.SMTP, Keep: conf.Local.Keep,
+		HTTP:    conf.Local.HTTP, SMTP: conf.Local.SMTP, Keep: conf.Local.Keep, TLS: conf.Local.TLS,
 		Relay: server.Relay(conf.Relay),
 	}
 }
@@ -81,6 +82,9 @@ func (a *app) upCommand() *cobra.Command {
 			}
 			for _, notice := range a.notices(s.State) {
 				fmt.Fprintln(a.env.Stderr, errorLine(errors.New(notice)))
+			}
+			if s.CertFile != "" {
+				fmt.Fprintf(a.env.Stderr, "mayfly: SMTP offers STARTTLS, for clients that trust %s\n", render.Clean(s.CertFile))
 			}
 			_, err = fmt.Fprintf(a.env.Stdout, "SMTP  %s\nAPI   %s\n", s.SMTPAddr, s.BaseURL)
 			return err

@@ -62,6 +62,7 @@ type Local struct {
 	SMTP string `toml:"smtp"` // loopback addresses, host:port; "" for the usual ones
 	HTTP string `toml:"http"`
 	Keep bool   `toml:"keep"` // it runs until `mayfly down`
+	TLS  bool   `toml:"tls"`  // its SMTP offers STARTTLS, with a certificate of its own
 }
 
 // Relay is the table [relay]: by which mail server the local service releases messages, and to whom.

@@ -40,7 +40,7 @@ func TestProblems(t *testing.T) {
 		{"one in an inline table", "local = { smtp = '127.0.0.1:1' }\nprofiles = { \"\\u0007\" = { insecure = true } }\n", nil},
 		{"wrong in inline tables", "local = { smtp = '8.8.8.8:25', keep = 3, kept = 1 }\nprofiles = { a = { base_url = 'a.example' }, b = 5 }\nui = { theme = {}, mouse = 'x' }\n" +
 			"relay = { tls = 'ssl', tls = 'tls' }\nkeys = { down = 'ctlr+y', dwn = 'J' }\nlocal = { keep = true }\n", []string{
-			`config.toml:1: "kept" is not a setting of [local]; there are smtp, http, keep`,
+			`config.toml:1: "kept" is not a setting of [local]; there are smtp, http, keep, tls`,
 			"config.toml:1: keep takes true or false",
 			`config.toml:1: smtp takes a loopback address in quotes, such as "127.0.0.1:2525"`,
 			`config.toml:2: base_url takes an address in quotes, such as "https://api.example"`,

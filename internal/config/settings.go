@@ -33,6 +33,7 @@ func settings() []setting {
 		{"local.smtp", `a loopback address in quotes, such as "127.0.0.1:2525"`},
 		{"local.http", `a loopback address in quotes, such as "127.0.0.1:8425"`},
 		{"local.keep", "true or false"},
+		{"local.tls", "true or false"},
 		{"relay.host", `the address of a mail server in quotes, such as "mail.example.com:587"`},
 		{"relay.tls", `one of "` + strings.Join(relayTLS, `", "`) + `"`},
 		{"relay.user", "a name in quotes"},

@@ -48,6 +48,7 @@ type Options struct {
 	HTTP, SMTP string
 	Relay      server.Relay  // by which it releases messages
 	Keep       bool          // run until [Stop], with or without clients
+	TLS        bool          // offer STARTTLS with a certificate in the data folder, which is made once
 	Linger     time.Duration // how long to run on after the last client; default: DefaultLinger
 }
 
@@ -187,8 +188,9 @@ type State struct {
 	SMTPAddr string `json:"smtp"`     // host:port
 	PID      int    `json:"pid"`
 	Version  string `json:"version"`
-	LogFile  string `json:"log"`  // empty: it logs nothing
-	Kept     bool   `json:"kept"` // it runs until it is stopped
+	LogFile  string `json:"log"`            // empty: it logs nothing
+	Kept     bool   `json:"kept"`           // it runs until it is stopped
+	CertFile string `json:"cert,omitempty"` // of SMTP for STARTTLS
 	Clients  int    `json:"clients"`
 
 	// HTTPTaken and SMTPTaken are the ports that it should listen on, if they were taken; else empty.

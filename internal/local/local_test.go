@@ -2,7 +2,10 @@ package local_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -529,5 +532,32 @@ func TestNoLimit(t *testing.T) {
 		if h := answer.Header; answer.StatusCode != http.StatusOK || h.Get("RateLimit") != "" || h.Get("RateLimit-Policy") != "" {
 			t.Fatalf("%s, header %v", answer.Status, h)
 		}
+	}
+}
+
+// A client that trusts the certificate alone sends mail over TLS, also after a new start, which makes no other one.
+func TestTLS(t *testing.T) {
+	o := options(t)
+	o.TLS = true
+	o = withArgs(t, o)
+	var first []byte
+	for range 2 {
+		s := open(t, o)
+		pem, err := os.ReadFile(s.CertFile)
+		must(t, err)
+		if first != nil && !bytes.Equal(pem, first) {
+			t.Error("another certificate")
+		}
+		first = pem
+		trusted := x509.NewCertPool()
+		trusted.AppendCertsFromPEM(pem)
+		for _, name := range []string{"localhost", "127.0.0.1"} {
+			c, err := smtp.Dial(s.SMTPAddr)
+			must(t, err)
+			must(t, c.StartTLS(&tls.Config{RootCAs: trusted, ServerName: name}))
+			must(t, c.Quit())
+		}
+		must(t, local.Stop(t.Context(), o))
+		s.Close()
 	}
 }

@@ -146,6 +146,12 @@ func (s *running) start(ctx context.Context, o Options) error {
 		LogFile: o.LogFile, HTTPTaken: webTaken, SMTPTaken: mailTaken, Kept: o.Keep,
 	}
 	c := server.Private()
+	if o.TLS {
+		if c.SMTPCert, c.SMTPKey, err = o.certificate(); err != nil {
+			return errors.Join(err, web.Close(), mail.Close())
+		}
+		state.CertFile = c.SMTPCert
+	}
 	c.InMemory, c.Store = false, o.storeDir()
 	c.Listeners = map[string]net.Listener{"HTTP": web, "SMTP": mail}
 	c.Relay, c.Log = o.Relay, s.log
