@@ -327,6 +327,7 @@ func (c *conn) auth(arg string) error {
 		return err
 	}
 	c.login, c.keyID = name, key.ID
+	c.record.Concern(key.ID)
 	c.reply("235 2.7.0 Logged in")
 	return nil
 }
