@@ -27,7 +27,7 @@ func (a *app) newCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Make an inbox and print its address",
-		Long: "Make an inbox and print its address, and on standard error where the service takes mail for it, if that is known. " +
+		Long: "Make an inbox and print its address, and on standard error where the service takes mail for it, if that is known and MAYFLY_SMTP does not have it. " +
 			"When its lifetime is over, it is deleted with all its messages.",
 		Example: `mayfly new
 mayfly new --username signup-test --ttl 10m
@@ -50,7 +50,7 @@ mayfly new --json | jq -r .id`,
 				return err
 			}
 			a.remember(s, inbox)
-			if smtp := a.smtp(s); smtp != "" {
+			if smtp := a.smtp(s); smtp != "" && smtp != a.env.Getenv("MAYFLY_SMTP") { // else the caller has it
 				fmt.Fprintln(a.env.Stderr, render.Clean("SMTP "+smtp))
 			}
 			if copyIt {

@@ -286,7 +286,8 @@ func TestAction(t *testing.T) {
 		t.Parallel()
 		p := runnerProject(t)
 		p.write("it.tar.gz", string(published.files[archive]))
-		if _, printed, ok := p.act(map[string]string{"path": "it.tar.gz", "releases": "http://127.0.0.1:1", "run": "mayfly new"}); !ok || !strings.Contains(printed, "@mayfly.test\n") {
+		must(t, os.Mkdir(filepath.Join(p.dir, "app"), 0o700))
+		if _, printed, ok := p.act(map[string]string{"path": "it.tar.gz", "releases": "http://127.0.0.1:1", "run": "mayfly new && pwd", "working-directory": "app"}); !ok || !strings.Contains(printed, "@mayfly.test\n") || !strings.HasSuffix(printed, "/app\n") || strings.Contains(printed, "SMTP ") {
 			t.Error(printed)
 		}
 	})

@@ -9,8 +9,9 @@ fail() {
 
 main() {
   folder=/usr/local/bin
-  [ -w "$folder" ] || folder=$HOME/.local/bin
+  [ -w "$folder" ] || folder=${HOME:+$HOME/.local/bin}
   folder=${1-$folder}
+  [ -n "$folder" ] || fail "/usr/local/bin cannot be written and HOME is not set: name a directory, as in sh -s -- DIR"
   case $(uname -sm) in
     "Linux x86_64") system=linux_amd64 sum=@SHA256 linux_amd64@ ;;
     "Linux aarch64" | "Linux arm64") system=linux_arm64 sum=@SHA256 linux_arm64@ ;;
