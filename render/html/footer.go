@@ -84,13 +84,44 @@ type footerWords struct {
 
 // class returns what a block is.
 func (w *footerWords) class(l *doc.Block) footerClass {
-	text := l.Text()
-	sure, bare := strings.Contains(text, "©") || strings.Contains(text, "(c) 20"), true
+	sure, bare, button := w.signs(l)
+	small := secondary(l, w.body)
+	if button || !sure && !small {
+		return content
+	}
+	text, n, half := l.Text(), 0, false
+	if len(text) > longFooter || l.Kind == doc.Table && len(l.Children) > 1 &&
+		slices.ContainsFunc(l.Children, func(row *doc.Block) bool { return w.class(row) < bareLinks }) { // it has other things, too
+		sure = false
+	} else if !sure {
+		n, half = w.phrases(text)
+	}
+	for _, is := range [...]struct {
+		so    bool
+		class footerClass
+	}{
+		{sure || n >= footerPhrases || n > 1 && half, footerSure},
+		{!small, content},
+		{half, footerText},
+		{n > 0 && !strings.ContainsAny(text, "?？؟"), footerHint},
+		{bare, bareLinks},
+	} {
+		if is.so {
+			return is.class
+		}
+	}
+	return smallPrint
+}
+
+// signs reports whether a block has a sign of a footer that is sure, whether it is nothing but links and icons, and
+// whether it has a button.
+func (w *footerWords) signs(l *doc.Block) (sure, bare, button bool) {
+	bare = true
 	for leaf := range l.Leaves() {
 		for _, s := range leaf.Spans {
+			sure = sure || strings.Contains(s.Text, "©") || strings.Contains(s.Text, "(c) 20")
+			button = button || s.Button
 			switch {
-			case s.Button:
-				return content
 			case s.Image > 0:
 				bare = bare && icon(&w.doc.Images[s.Image-1])
 			case s.Link == 0 && strings.ContainsFunc(s.Text, unicode.IsLetter):
@@ -102,25 +133,7 @@ func (w *footerWords) class(l *doc.Block) footerClass {
 			}
 		}
 	}
-	mixed := len(text) > longFooter || l.Kind == doc.Table && len(l.Children) > 1 &&
-		slices.ContainsFunc(l.Children, func(row *doc.Block) bool { return w.class(row) < bareLinks })
-	n, half := 0, false
-	if !mixed {
-		n, half = w.phrases(text)
-	}
-	switch secondary := secondary(l, w.body); {
-	case !mixed && (sure || (n >= footerPhrases || n > 1 && half) && secondary):
-		return footerSure
-	case !secondary:
-		return content
-	case !mixed && half:
-		return footerText
-	case !mixed && n > 0 && !strings.ContainsAny(text, "?？؟"):
-		return footerHint
-	case bare:
-		return bareLinks
-	}
-	return smallPrint
+	return sure, bare, button
 }
 
 // phrases returns how many different phrases of footers a text has, and whether they are half of it.
