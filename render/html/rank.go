@@ -51,23 +51,12 @@ func (b *builder) headings() {
 		r.strengthen(r.all[0].block)
 		r.all = r.all[1:]
 	}
-	first, largest := ranked{}, ranked{}
-	for _, h := range r.all {
-		if h.size > largest.size {
-			largest = h
-		}
-		if h.titled && h.opens && h.size > first.size {
-			first = h
-		}
-	}
-	if first.size < largest.size*.7 {
-		first = largest
-	}
+	first := r.first()
 	same, second := 0, float32(0)
 	for _, h := range r.all {
 		if h.size < first.size*sameRank {
 			second = max(second, h.size)
-		} else if h.size*sameRank <= first.size {
+		} else if h.sized(first) {
 			same++
 		}
 	}
@@ -77,7 +66,7 @@ func (b *builder) headings() {
 	}
 	for _, h := range r.all {
 		switch {
-		case titled && h.titled && h.size >= first.size*sameRank && h.size*sameRank <= first.size:
+		case titled && h.titled && h.sized(first):
 			h.block.Level = 1
 		case h.size >= second*sameRank || h.size == 0: // a number or an image
 			h.block.Level = 2
@@ -85,6 +74,28 @@ func (b *builder) headings() {
 			h.block.Level = 3
 		}
 	}
+}
+
+// first returns the heading that is the title of the mail, or as large as one.
+func (r *ranks) first() (first ranked) {
+	var largest ranked
+	for _, h := range r.all {
+		if h.size > largest.size {
+			largest = h
+		}
+		if h.titled && h.opens && h.size > first.size {
+			first = h
+		}
+	}
+	if first.size < largest.size*.7 {
+		return largest
+	}
+	return first
+}
+
+// sized reports whether a heading is of the size of another one.
+func (h ranked) sized(as ranked) bool {
+	return h.size >= as.size*sameRank && h.size*sameRank <= as.size
 }
 
 // isLogo reports whether the first heading is a name at the top: an image, a link, or alone in a band.

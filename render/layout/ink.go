@@ -207,42 +207,51 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 
 // button returns the pens for the label and the edges of a button.
 func (n *inks) button(s doc.Style) (label, edge pen) {
-	if n.theme.Profile == NoColor {
+	onBand := n.fill != 0
+	fill, text := n.face(s, onBand)
+	switch {
+	case n.theme.Profile == NoColor:
 		return pen{attrs: bold}, pen{attrs: bold}
-	}
-	fill, text := s.Background, s.Color
-	if n.fill == 0 && fill.Set && near(fill, white) && !(n.body.Set && luminance(n.body) > .5) { // the page shows through
-		fill = doc.Color{}
-	}
-	if !fill.Set && text.Set && n.fill == 0 && n.theme.Profile != ANSI16 {
+	case !fill.Set && text.Set:
 		return n.outlined(text)
-	}
-	if !fill.Set {
-		fill, text = s.Color, doc.Color{}
-	}
-	if n.fill != 0 && (!s.Background.Set || near(fill, n.back)) {
-		if fill, text = s.Color, n.back; !fill.Set {
-			fill = n.shown(n.text)
-		}
-	}
-	if !fill.Set {
-		if n.roles[doc.Accent] == 0 {
-			return pen{attrs: bold | reverse}, pen{attrs: bold}
-		}
-		fill = fromColor(n.theme.Accent)
-	}
-	if n.fill == 0 && fill.Neutral() && contrast(fill, n.back) < minStrong { // as black buttons are in the dark
-		fill, text = against(n.back), doc.Color{}
+	case !fill.Set:
+		return pen{attrs: bold | reverse}, pen{attrs: bold}
 	}
 	fg, bg := n.onFill(text, n.distinct(fill, leastButton))
-	if n.fill != 0 && contrast(n.shown(bg), n.back) < leastBand { // of few colours
+	if onBand && contrast(n.shown(bg), n.back) < leastBand { // of few colours
 		fg, bg = n.fill, n.text
 	}
 	edge = pen{fg: bg}
-	if n.fill == 0 && contrast(n.shown(bg), n.back) < minStrong {
+	if !onBand && contrast(n.shown(bg), n.back) < minStrong {
 		edge.fg = n.readable(fill, n.back, minStrong)
 	}
 	return pen{fg: fg, bg: bg, attrs: bold}, edge
+}
+
+// face returns the fill of a button and the colour of its label: only the latter if it is to be outlined, neither if
+// there are none.
+func (n *inks) face(s doc.Style, onBand bool) (fill, text doc.Color) {
+	fill, text = s.Background, s.Color
+	if !onBand && fill.Set && near(fill, white) && !(n.body.Set && luminance(n.body) > .5) { // the page shows through
+		fill = doc.Color{}
+	}
+	switch {
+	case onBand && (!fill.Set || near(fill, n.back)):
+		if fill, text = s.Color, n.back; !fill.Set {
+			fill = n.shown(n.text)
+		}
+	case !fill.Set && text.Set && n.theme.Profile != ANSI16:
+		return fill, text
+	case !fill.Set:
+		fill, text = s.Color, doc.Color{}
+	}
+	if !fill.Set && n.roles[doc.Accent] != 0 {
+		fill = fromColor(n.theme.Accent)
+	}
+	if !onBand && fill.Set && fill.Neutral() && contrast(fill, n.back) < minStrong { // as black buttons are in the dark
+		return against(n.back), doc.Color{}
+	}
+	return fill, text
 }
 
 // outlined returns the pens for a button with only a border: its colour is faint behind the label.

@@ -10,82 +10,81 @@ import (
 	"mayfly/render/doc"
 )
 
+// builtin is the style that an element has without any CSS.
+type builtin struct {
+	display Display
+	margin  float32 // em, above and below
+	set     func(s *Style)
+}
+
+var (
+	boldly    = func(s *Style) { s.Bold = true }
+	slanted   = func(s *Style) { s.Italic = true }
+	under     = func(s *Style) { s.Underline = true }
+	struck    = func(s *Style) { s.Strike = true }
+	mono      = func(s *Style) { s.Mono = true }
+	monospace = func(s *Style) { s.WhiteSpace, s.Mono = Pre, true }
+	unmarked  = func(s *Style) { s.Marker = "" }
+)
+
+var builtins = map[atom.Atom]builtin{
+	atom.Center: {Block, 0, func(s *Style) { s.Text, s.Blocks = ToCenter, doc.Center }},
+	atom.P:      {Block, 1, nil}, atom.Blockquote: {Block, 1, nil},
+	atom.Ul: {Block, 1, unmarked}, atom.Ol: {Block, 1, unmarked}, atom.Menu: {Block, 1, unmarked}, atom.Dir: {Block, 1, unmarked}, atom.Dl: {Block, 1, unmarked},
+	atom.Li:  {ListItem, 0, nil},
+	atom.Pre: {Block, 1, monospace}, atom.Xmp: {Block, 1, monospace}, atom.Listing: {Block, 1, monospace}, atom.Plaintext: {Block, 1, monospace},
+	atom.Textarea: {Inline, 0, func(s *Style) { s.WhiteSpace = Pre }},
+	atom.Hr:       {Block, .5, func(s *Style) { s.Margin[Left].Unit, s.Margin[Right].Unit = 'a', 'a' }},
+	atom.Table:    {Table, 0, func(s *Style) { s.WhiteSpace = Normal }},
+	atom.Tr:       {TableRow, 0, nil}, atom.Td: {TableCell, 0, nil}, atom.Th: {TableCell, 0, boldly},
+	atom.B: {set: boldly}, atom.Strong: {set: boldly},
+	atom.I: {set: slanted}, atom.Em: {set: slanted}, atom.Cite: {set: slanted}, atom.Var: {set: slanted}, atom.Dfn: {set: slanted},
+	atom.U: {set: under}, atom.Ins: {set: under},
+	atom.S: {set: struck}, atom.Strike: {set: struck}, atom.Del: {set: struck},
+	atom.Code: {set: mono}, atom.Tt: {set: mono}, atom.Kbd: {set: mono}, atom.Samp: {set: mono},
+	atom.Sup: {set: func(s *Style) { s.Sup = true }}, atom.Sub: {set: func(s *Style) { s.Sub = true }},
+	atom.Small: {set: func(s *Style) { s.Size /= 1.2 }}, atom.Big: {set: func(s *Style) { s.Size *= 1.2 }},
+	atom.Button: {InlineBlock, 0, func(s *Style) { s.Transform = AsWritten }},
+	atom.Bdo:    {set: func(s *Style) { s.RTL, s.Override = false, true }},
+	atom.Mark: {set: func(s *Style) {
+		s.Fill = doc.Color{R: 255, G: 255, Set: true}
+		s.Background, s.OwnBackground = s.Fill, true
+	}},
+}
+
+func init() {
+	for _, block := range [...]atom.Atom{atom.Html, atom.Body, atom.Div, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
+		atom.Nav, atom.Aside, atom.Address, atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Figcaption,
+		atom.Details, atom.Summary, atom.Hgroup, atom.Dt, atom.Dd, atom.Caption, atom.Tbody, atom.Thead, atom.Tfoot, atom.Frameset} {
+		builtins[block] = builtin{display: Block}
+	}
+	headings := [...]atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6}
+	for level, size := range [...]float32{32, 24, 18.72, 16, 13.28, 10.72} {
+		margin := [...]float32{.67, .83, 1, 1.33, 1.67, 2.33}[level]
+		builtins[headings[level]] = builtin{Block, margin, func(s *Style) { s.Size, s.Bold = size, true }}
+	}
+}
+
 // defaults sets the style that an element has without any CSS.
 func (s *Style) defaults(n *html.Node, quirks bool) {
+	b := builtins[n.DataAtom]
+	if s.Display = b.display; b.margin > 0 {
+		s.Margin[Top], s.Margin[Bottom] = Length{b.margin, 'e'}, Length{b.margin, 'e'}
+	}
+	if b.set != nil {
+		b.set(s)
+	}
 	switch n.DataAtom {
-	case atom.Center:
-		s.Display, s.Text, s.Blocks = Block, ToCenter, doc.Center
-	case atom.Html, atom.Body, atom.Div, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
-		atom.Nav, atom.Aside, atom.Address, atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Figcaption,
-		atom.Details, atom.Summary, atom.Hgroup, atom.Dt, atom.Dd, atom.Caption, atom.Tbody, atom.Thead, atom.Tfoot, atom.Frameset:
-		s.Display = Block
-	case atom.P, atom.Blockquote:
-		s.Display = Block
-		s.Margin = vertical(1)
 	case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Dl:
-		s.Display = Block
-		if n.Parent == nil || n.Parent.DataAtom != atom.Li {
-			s.Margin = vertical(1)
+		if n.Parent != nil && n.Parent.DataAtom == atom.Li {
+			s.Margin = [4]Length{}
 		}
-		s.Marker = ""
-	case atom.Li:
-		s.Display = ListItem
-	case atom.Pre, atom.Xmp, atom.Listing, atom.Plaintext:
-		s.Display, s.WhiteSpace, s.Mono = Block, Pre, true
-		s.Margin = vertical(1)
-	case atom.Textarea:
-		s.WhiteSpace = Pre
-	case atom.Hr:
-		s.Display = Block
-		s.Margin = vertical(.5)
-		s.Margin[Left].Unit, s.Margin[Right].Unit = 'a', 'a'
 	case atom.Table:
-		s.Display, s.WhiteSpace = Table, Normal
 		if quirks || s.Blocks != doc.Start { // a table does not inherit an align attribute
 			s.Text = ToStart
 		}
 		s.Blocks = doc.Start
-	case atom.Tr:
-		s.Display = TableRow
-	case atom.Td:
-		s.Display = TableCell
-	case atom.Th:
-		s.Display, s.Bold = TableCell, true
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		level := int(n.Data[1] - '1')
-		s.Display, s.Bold = Block, true
-		s.Size = [6]float32{32, 24, 18.72, 16, 13.28, 10.72}[level]
-		s.Margin = vertical([6]float32{.67, .83, 1, 1.33, 1.67, 2.33}[level])
-	case atom.B, atom.Strong:
-		s.Bold = true
-	case atom.I, atom.Em, atom.Cite, atom.Var, atom.Dfn:
-		s.Italic = true
-	case atom.U, atom.Ins:
-		s.Underline = true
-	case atom.S, atom.Strike, atom.Del:
-		s.Strike = true
-	case atom.Code, atom.Tt, atom.Kbd, atom.Samp:
-		s.Mono = true
-	case atom.Sup:
-		s.Sup = true
-	case atom.Sub:
-		s.Sub = true
-	case atom.Small:
-		s.Size /= 1.2
-	case atom.Big:
-		s.Size *= 1.2
-	case atom.Button:
-		s.Display, s.Transform = InlineBlock, AsWritten
-	case atom.Bdo:
-		s.RTL, s.Override = false, true
-	case atom.Mark:
-		s.Fill = doc.Color{R: 255, G: 255, Set: true}
-		s.Background, s.OwnBackground = s.Fill, true
 	}
-}
-
-func vertical(em float32) [4]Length {
-	return [4]Length{Top: {em, 'e'}, Bottom: {em, 'e'}}
 }
 
 // attributes applies the presentational attributes. CSS overrides them.
