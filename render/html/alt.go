@@ -17,6 +17,7 @@ type alts struct {
 	said    map[string]bool // the lines and alternative texts so far
 	reached map[string]bool // the destinations of text, and of images that are shown
 	bare    map[string]int  // how many links to a host are images without words
+	texts   map[int]string  // what each image says, by number
 }
 
 // sayImages keeps of the alternative texts those that say something: neither what stands beside the
@@ -26,7 +27,7 @@ func sayImages(d *doc.Document) {
 	if len(d.Images) == 0 {
 		return
 	}
-	a := alts{doc: d, said: map[string]bool{}, reached: map[string]bool{}, bare: map[string]int{}}
+	a := alts{doc: d, said: map[string]bool{}, reached: map[string]bool{}, bare: map[string]int{}, texts: map[int]string{}}
 	linked := map[int]bool{}
 	for i := range a.doc.Images {
 		if im := &a.doc.Images[i]; im.Link > 0 && !im.Spacer && informative(im.Alt) == "" && !linked[im.Link] {
@@ -42,14 +43,21 @@ func sayImages(d *doc.Document) {
 			}
 		}
 	}
-	dropped := false
 	for i, leaf := range leaves {
-		if slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Image > 0 }) {
+		own := lines(leaf)
+		if slices.ContainsFunc(leaf.Spans, isImage) {
 			// A date is often between a picture and its title.
-			dropped = a.leaf(leaf, lines(leaves[max(i-1, 0):min(i+3, len(leaves))]...)) || dropped
+			a.decide(leaf, len(own) > 0, lines(leaves[max(i-1, 0):min(i+3, len(leaves))]...))
 		}
-		for _, line := range lines(leaf) {
+		for _, line := range own {
 			a.said[line] = true
+		}
+	}
+	a.alike(d.Blocks)
+	dropped := false
+	for _, leaf := range leaves {
+		if slices.ContainsFunc(leaf.Spans, isImage) {
+			dropped = a.leaf(leaf) || dropped
 		}
 	}
 	if dropped {
@@ -69,24 +77,58 @@ func (a *alts) destination(n int) string {
 	return to
 }
 
-// leaf decides what the images in a leaf say, with some lines beside them, and reports whether it
-// drops any.
-func (a *alts) leaf(leaf *doc.Block, beside []string) (dropped bool) {
+func isImage(s doc.Span) bool { return s.Image > 0 }
+
+// decide decides what the images in a leaf say, with words in it or not, and some lines beside them.
+func (a *alts) decide(leaf *doc.Block, words bool, beside []string) {
+	for _, s := range leaf.Spans {
+		if s.Image == 0 || s.Button {
+			continue
+		}
+		im := &a.doc.Images[s.Image-1]
+		text := a.text(im, s.Link, beside)
+		if words && s.Link == 0 && sign(im) {
+			text = ""
+		}
+		if a.texts[s.Image] = text; text != "" {
+			a.said[fold(strings.Join(meaning(text), " "))], a.reached[a.destination(s.Link)] = true, true
+		}
+	}
+}
+
+// alike silences what images say that begin the cells of a row unless all of them say something.
+func (a *alts) alike(blocks []*doc.Block) {
+	for _, row := range blocks {
+		a.alike(row.Children)
+		var begin []int
+		for _, c := range row.Children {
+			if leaf := c.First(); c.Kind == doc.Cell && leaf != nil && len(c.Children) > 1 && isImage(leaf.Spans[0]) && leaf.Spans[0].Link == 0 {
+				begin = append(begin, leaf.Spans[0].Image)
+			}
+		}
+		if slices.ContainsFunc(begin, func(n int) bool { return a.texts[n] == "" }) {
+			for _, n := range begin {
+				a.texts[n] = ""
+			}
+		}
+	}
+}
+
+// leaf has the images in a leaf say what they do, and reports whether it drops any.
+func (a *alts) leaf(leaf *doc.Block) (dropped bool) {
 	kept, size, images := leaf.Spans[:0], 0, 0
-	words := len(lines(leaf)) > 0
 	for _, s := range leaf.Spans {
 		if s.Image > 0 && !s.Button {
-			im := &a.doc.Images[s.Image-1]
-			im.Offset, images = size, s.Image
-			text := a.text(im, s.Link, beside)
-			if text == "" || words && s.Link == 0 && sign(im) {
+			a.doc.Images[s.Image-1].Offset, images = size, s.Image
+			text := a.texts[s.Image]
+			if text == "" {
 				dropped = true
 				continue
 			}
 			if s.Link > 0 && a.doc.Links[s.Link-1].Text == s.Text {
 				a.doc.Links[s.Link-1].Text = text
 			}
-			s.Text, a.said[fold(strings.Join(meaning(text), " "))], a.reached[a.destination(s.Link)] = text, true, true
+			s.Text = text
 		}
 		size += len(s.Text)
 		kept = append(kept, s)
