@@ -163,7 +163,7 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	if dim {
 		s.Role = doc.Secondary
 	}
-	if s.Role == doc.Secondary && n.fill != 0 && !n.faint && s.Color.Set {
+	if s.Role == doc.Secondary && !dim && n.fill != 0 && !n.faint && s.Color.Set {
 		s.Role = doc.Own // the band is the sender's, and so is what is faint on it
 	}
 	if s.Role != doc.Own {
