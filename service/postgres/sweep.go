@@ -1,12 +1,9 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -115,83 +112,57 @@ func (s *Store) nextExpiry(ctx context.Context) (time.Time, error) {
 // sweepInboxes removes expired inboxes, but for those of keys whose rows somebody else has locked.
 func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) (swept []service.Inbox, err error) {
 	locked := []string{}
-	for {
+	for again := true; again; {
+		again = false
 		expired, err := query(ctx, s.pool, scanKeyed, "SELECT key_id, id FROM inboxes WHERE expires_at <= $1 AND key_id <> ALL($2) ORDER BY expires_at LIMIT $3",
 			now, locked, limit-len(swept))
-		if err != nil || len(expired) == 0 {
+		if err != nil {
 			return swept, err
 		}
 		ids := make(map[string][]string)
 		for _, in := range expired {
 			ids[in.keyID] = append(ids[in.keyID], in.name)
 		}
-		gone := make(map[string][]keyed)
-		more, err := s.forKeys(ctx, slices.Collect(maps.Keys(ids)), func(b *pgx.Batch, keyID string) {
-			queueDeletion(b, keyID, ids[keyID], " AND "+shortened).Query(func(rows pgx.Rows) (err error) {
-				gone[keyID], err = pgx.CollectRows(rows, scanKeyed)
-				return err
-			})
-		}, nil)
-		for keyID, list := range gone {
-			for _, in := range list {
-				if !slices.Contains(more, keyID) {
-					swept = append(swept, service.Inbox{ID: in.name, KeyID: in.keyID})
-					s.announcer.announce(in.name)
-				}
+		for keyID, list := range ids {
+			var gone []keyed
+			skipped, err := s.sweepKey(ctx, keyID, func(b *pgx.Batch) {
+				queueDeletion(b, keyID, list, " AND "+shortened).Query(func(rows pgx.Rows) (err error) {
+					gone, err = pgx.CollectRows(rows, scanKeyed)
+					return err
+				})
+			}, nil)
+			if err != nil {
+				return swept, err
+			}
+			if skipped {
+				locked, again = append(locked, keyID), true
+				continue
+			}
+			for _, in := range gone {
+				swept = append(swept, service.Inbox{ID: in.name, KeyID: in.keyID})
+				s.announcer.announce(in.name)
 			}
 		}
-		if err != nil || len(more) == 0 {
-			return swept, err
-		}
-		locked = append(locked, more...)
 	}
+	return swept, nil
 }
 
-// forKeys makes changes for keys, those on a server in one transaction. If a row stays locked, those of each
-// key are made in one of its own. What then queues depends on what the first changes returned. It returns the keys for which they could not be made.
-func (s *Store) forKeys(ctx context.Context, keys []string, queue, then func(b *pgx.Batch, keyID string)) (locked []string, err error) {
-	parts := make(map[*server][]string)
-	for _, keyID := range slices.Sorted(slices.Values(keys)) {
-		v, err := s.serverOf(ctx, keyID)
-		if err != nil {
-			return keys, err
-		}
-		parts[v] = append(parts[v], keyID)
+// sweepKey makes changes for a key, or reports that its row stays locked. They do not wait for the disk: after a crash the
+// next sweep makes them again.
+func (s *Store) sweepKey(ctx context.Context, keyID string, queue, then func(*pgx.Batch)) (locked bool, err error) {
+	v, err := s.serverOf(ctx, keyID)
+	if err != nil {
+		return false, err
 	}
-	for v, part := range parts {
-		change := func(keys []string) error {
-			each := func(queue func(b *pgx.Batch, keyID string)) func(*pgx.Batch) {
-				if queue == nil {
-					return nil
-				}
-				return func(b *pgx.Batch) {
-					for _, keyID := range keys {
-						queue(b, keyID)
-					}
-				}
-			}
-			return s.changeOn(ctx, v.pool, func(b *pgx.Batch) {
-				s.waitBriefly(b)
-				each(queue)(b)
-			}, each(then))
-		}
-		failed := change(part)
-		if sqlState(failed) != stateLocked {
-			if failed != nil {
-				locked, err = append(locked, part...), cmp.Or(err, failed)
-			}
-			continue
-		}
-		for _, keyID := range part {
-			if failed := change([]string{keyID}); failed != nil {
-				locked = append(locked, keyID)
-				if sqlState(failed) != stateLocked {
-					err = cmp.Or(err, failed)
-				}
-			}
-		}
+	err = s.changeOn(ctx, v.pool, func(b *pgx.Batch) {
+		b.Queue("SET LOCAL synchronous_commit = off")
+		s.waitBriefly(b)
+		queue(b)
+	}, then)
+	if sqlState(err) == stateLocked {
+		return true, nil
 	}
-	return locked, err
+	return false, err
 }
 
 // queueDeletion queues the deletion of inboxes of a key, and returns the query whose rows are those that were
@@ -244,28 +215,31 @@ func (s *Store) removeDeleted(ctx context.Context) (more bool, err error) {
 		byKey[l.KeyID] = append(byKey[l.KeyID], l)
 		more = more || left < 0
 	}
-	bodies := make(map[string]*[]sharedBody)
-	_, err = s.forKeys(ctx, slices.Collect(maps.Keys(byKey)), func(b *pgx.Batch, keyID string) {
-		bodies[keyID] = new([]sharedBody)
-		var whole []string
-		bySlot := make(map[slot][]string)
-		for _, l := range byKey[keyID] {
-			if rest := l.Last - removeMessages; rest > 0 {
-				queueBodies(b, l.Slot, bodies[keyID], "inbox_id = $2 AND seq > $3", keyID, l.InboxID, rest)
-				b.Queue("DELETE FROM "+l.Slot.table()+" WHERE key_id = $1 AND inbox_id = $2 AND seq > $3", keyID, l.InboxID, rest)
-				b.Queue("UPDATE deleted SET last = $3 WHERE key_id = $1 AND inbox_id = $2", keyID, l.InboxID, rest)
-				continue
+	for keyID, list := range byKey {
+		var bodies []sharedBody
+		_, err := s.sweepKey(ctx, keyID, func(b *pgx.Batch) {
+			bodies = nil
+			var whole []string
+			bySlot := make(map[slot][]string)
+			for _, l := range list {
+				if rest := l.Last - removeMessages; rest > 0 {
+					queueBodies(b, l.Slot, &bodies, "inbox_id = $2 AND seq > $3", keyID, l.InboxID, rest)
+					b.Queue("DELETE FROM "+l.Slot.table()+" WHERE key_id = $1 AND inbox_id = $2 AND seq > $3", keyID, l.InboxID, rest)
+					b.Queue("UPDATE deleted SET last = $3 WHERE key_id = $1 AND inbox_id = $2", keyID, l.InboxID, rest)
+					continue
+				}
+				whole = append(whole, l.InboxID)
+				bySlot[l.Slot] = append(bySlot[l.Slot], l.InboxID)
 			}
-			whole = append(whole, l.InboxID)
-			bySlot[l.Slot] = append(bySlot[l.Slot], l.InboxID)
-		}
-		for n, ids := range bySlot {
-			queueBodies(b, n, bodies[keyID], "inbox_id = ANY($2)", keyID, ids)
-			b.Queue("DELETE FROM "+n.table()+" WHERE key_id = $1 AND inbox_id = ANY($2)", keyID, ids)
-		}
-		if whole != nil {
+			for n, ids := range bySlot {
+				queueBodies(b, n, &bodies, "inbox_id = ANY($2)", keyID, ids)
+				b.Queue("DELETE FROM "+n.table()+" WHERE key_id = $1 AND inbox_id = ANY($2)", keyID, ids)
+			}
 			b.Queue("DELETE FROM deleted WHERE key_id = $1 AND inbox_id = ANY($2)", keyID, whole)
+		}, func(b *pgx.Batch) { queueRelease(b, keyID, bodies) })
+		if err != nil {
+			return false, err
 		}
-	}, func(b *pgx.Batch, keyID string) { queueRelease(b, keyID, *bodies[keyID]) })
-	return more, err
+	}
+	return more, nil
 }
