@@ -1,15 +1,14 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,191 +29,89 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-const growthCallers = 64
-
-// growth is a database that grows. Its time is simulated, so that inboxes expire without waiting.
-type growth struct {
-	b       *testing.B
-	store   *Store
-	now     time.Time
-	inboxes []service.Inbox
-	counts  []int // of their messages
-	big     service.Inbox
-	mu      sync.Mutex
-}
-
 func grow(b *testing.B, url string, total int) {
 	s, err := Open(b.Context(), url, Options{})
 	check(b, err)
 	defer s.Close()
-	g := &growth{b: b, store: s, now: time.Now().UTC().Truncate(time.Millisecond)}
-	g.big = g.inbox(0)
-	g.big.ID, g.big.Address, g.big.ExpiresAt = "inbox_big", "big@x.test", g.now.Add(time.Hour)
-	check(b, s.CreateInbox(b.Context(), g.big, math.MaxInt))
-	fmt.Println("messages  inboxes  created/s  appended/s  append p50 p99   get p50 p99    list p50 p99   address p50 p99   bytes a message")
-	for step := range 10 {
-		created := g.create(total / 100)
-		appended, appends := g.append(total/10, step*total/10)
-		get := g.measure(func(ctx context.Context, in service.Inbox, count int) error {
-			_, err := s.Message(ctx, in, uint64(1+rand.IntN(count)))
-			return err
-		})
-		list := g.measure(func(ctx context.Context, in service.Inbox, _ int) error {
-			in, err := s.Inbox(ctx, in.KeyID, in.ID)
-			if err == nil {
-				_, err = s.Messages(ctx, in, uint64(in.Messages)+1, 0)
-			}
-			return err
-		})
-		address := g.measure(func(ctx context.Context, in service.Inbox, _ int) error {
-			_, err := s.InboxByAddress(ctx, in.Address)
-			return err
-		})
-		fmt.Printf("%8d %8d %10.0f %11.0f  %s  %s  %s  %s  %d\n", (step+1)*total/10, len(g.inboxes), created, appended,
-			appends, get, list, address, g.size()/int64((step+1)*total/10))
+	ctx, now := b.Context(), time.Now().UTC().Truncate(time.Millisecond)
+	// Inboxes of a hundred keys. One in five lives for days, and one gets a hundredth of all messages.
+	inboxes := make([]service.Inbox, total/10)
+	for n := range inboxes {
+		life := time.Duration(1+n%24) * time.Hour
+		if n%5 == 0 {
+			life = time.Duration(2+n/5%29) * 24 * time.Hour
+		}
+		inboxes[n] = service.Inbox{ID: fmt.Sprintf("inbox_%026d", n), KeyID: fmt.Sprintf("key_%d", n%100), Address: fmt.Sprintf("%d@x.test", n), CreatedAt: now, ExpiresAt: now.Add(life)}
 	}
-	g.end()
-}
-
-// inbox returns inbox n, which belongs to one of many keys. Four of five live for hours, the others
-// for days.
-func (g *growth) inbox(n int) service.Inbox {
-	life := time.Duration(1+n%24) * time.Hour
-	if n%5 == 0 {
-		life = time.Duration(2+n/5%29) * 24 * time.Hour
-	}
-	return service.Inbox{
-		ID: fmt.Sprintf("inbox_%026d", n), KeyID: fmt.Sprintf("key_%d", n%100), Address: fmt.Sprintf("%d@x.test", n),
-		CreatedAt: g.now, ExpiresAt: g.now.Add(life),
-	}
-}
-
-// callers calls work n times with many concurrent callers, and returns the rate per second and the
-// time of each call.
-func (g *growth) callers(n int, work func(i int) error) (float64, times) {
-	var wg sync.WaitGroup
-	took := make(times, n)
-	begun := time.Now()
-	for c := range growthCallers {
-		wg.Go(func() {
-			for i := c; i < n; i += growthCallers {
-				began := time.Now()
-				if err := work(i); err != nil {
-					g.b.Error(err)
-					return
+	// times has callers do something n times, and returns a description of how long it took.
+	times := func(callers, n int, do func(i int) error) string {
+		took := make([]time.Duration, n)
+		var next atomic.Int64
+		var calling sync.WaitGroup
+		begun := time.Now()
+		for range callers {
+			calling.Go(func() {
+				for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+					began := time.Now()
+					if err := do(i); err != nil {
+						b.Error(err)
+					}
+					took[i] = time.Since(began)
 				}
-				took[i] = time.Since(began)
+			})
+		}
+		calling.Wait()
+		rate := float64(n) / time.Since(begun).Seconds()
+		slices.Sort(took)
+		return fmt.Sprintf("%.0f/s, %v at p50, %v at p99", rate, took[n/2].Round(10*time.Microsecond), took[n*99/100].Round(10*time.Microsecond))
+	}
+	size := func() (n int64) {
+		check(b, s.pool.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&n))
+		return n
+	}
+	sent := 0
+	for step := range 10 {
+		from, to := step*len(inboxes)/10, (step+1)*len(inboxes)/10
+		fmt.Println("created", times(64, to-from, func(i int) error { return s.CreateInbox(ctx, inboxes[from+i], math.MaxInt) }))
+		fmt.Println("appended", times(64, total/10, func(i int) error {
+			in := inboxes[rand.IntN(to)]
+			if i%100 == 0 {
+				in = inboxes[0]
 			}
-		})
-	}
-	wg.Wait()
-	slices.Sort(took)
-	return float64(n) / time.Since(begun).Seconds(), took
-}
-
-// times are in ascending order.
-type times []time.Duration
-
-func (t times) String() string {
-	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-	return fmt.Sprintf("%6.2f %6.2f ms", ms(t[len(t)/2]), ms(t[len(t)*99/100]))
-}
-
-func (g *growth) create(n int) float64 {
-	from := len(g.inboxes)
-	for i := range n {
-		g.inboxes = append(g.inboxes, g.inbox(from+i))
-		g.counts = append(g.counts, 0)
-	}
-	rate, _ := g.callers(n, func(i int) error { return g.store.CreateInbox(g.b.Context(), g.inboxes[from+i], math.MaxInt) })
-	return rate
-}
-
-// append delivers n messages: one in a hundred to the big inbox, the others to any.
-func (g *growth) append(n, seed int) (float64, times) {
-	return g.callers(n, func(i int) error {
-		in := g.big
-		if i%100 != 0 {
-			at := rand.IntN(len(g.inboxes))
-			in = g.inboxes[at]
-			g.mu.Lock()
-			g.counts[at]++
-			g.mu.Unlock()
+			random := rand.NewChaCha8([32]byte{byte(i), byte(i >> 8), byte(i >> 16), byte(step)})
+			body := make([]byte, 1024)
+			_, _ = random.Read(body) // never fails
+			return deliver(ctx, s, in, fmt.Sprintf("%x", body))
+		}))
+		sent += total / 10
+		any := func(do func(in service.Inbox) error) string {
+			return times(1, 2000, func(int) error {
+				in, err := s.Inbox(ctx, fmt.Sprintf("key_%d", 0), inboxes[rand.IntN(to)/100*100].ID)
+				if err != nil {
+					return err
+				}
+				return do(in)
+			})
 		}
-		return g.store.Append(g.b.Context(), service.Append{Received: g.now, Raw: mailText(seed + i), Messages: []service.NewMessage{{
-			KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 1 << 30, To: in.Address,
-			From: "no-reply@sender.example", FromName: "Some Sender", Subject: "Confirm your e-mail address",
-		}}})
-	})
-}
-
-// measure times calls for inboxes that have messages, one after the other.
-func (g *growth) measure(what func(ctx context.Context, in service.Inbox, count int) error) times {
-	var took times
-	for len(took) < 2000 {
-		at := rand.IntN(len(g.inboxes))
-		if g.counts[at] == 0 {
-			continue
-		}
-		began := time.Now()
-		if err := what(g.b.Context(), g.inboxes[at], g.counts[at]); err != nil {
-			g.b.Error(err)
-			return times{0}
-		}
-		took = append(took, time.Since(began))
+		fmt.Println("one message", any(func(in service.Inbox) error {
+			if in.Messages == 0 {
+				return nil
+			}
+			return failure(s.Message(ctx, in, uint64(1+rand.IntN(in.Messages))))
+		}))
+		fmt.Println("a list", any(func(in service.Inbox) error { return failure(s.Messages(ctx, in, in.Last+1, 0)) }))
+		fmt.Println("an address", any(func(in service.Inbox) error { return failure(s.InboxByAddress(ctx, in.Address)) }))
+		fmt.Printf("%d messages take %d bytes each\n\n", sent, size()/int64(sent))
 	}
-	slices.Sort(took)
-	return took
-}
-
-// size returns the bytes of the database on disk.
-func (g *growth) size() int64 {
-	var n int64
-	if err := g.store.pool.QueryRow(g.b.Context(), "SELECT pg_database_size(current_database())").Scan(&n); err != nil {
-		g.b.Error(err)
+	big, err := s.Inbox(ctx, inboxes[0].KeyID, inboxes[0].ID)
+	check(b, err)
+	fmt.Println("the newest 100 of", big.Messages, times(1, 1, func(int) error { return failure(s.Messages(ctx, big, big.Last+1, 100)) }))
+	fmt.Println("deleted", times(1, 1, func(int) error { return s.DeleteInbox(ctx, big.KeyID, big.ID) }))
+	before, begun, swept := size(), time.Now(), 0
+	for more := true; more; {
+		some, err := s.Sweep(ctx, now.Add(26*time.Hour), 1000)
+		check(b, err)
+		swept, more = swept+len(some.Inboxes), len(some.Inboxes) > 0
 	}
-	return n
-}
-
-// end measures how everything is removed.
-func (g *growth) end() {
-	ctx := g.b.Context()
-	in, err := g.store.Inbox(ctx, g.big.KeyID, g.big.ID)
-	check(g.b, err)
-	began := time.Now()
-	if _, err := g.store.Messages(ctx, in, uint64(in.Messages)+1, 100); err != nil {
-		g.b.Error(err)
-	}
-	fmt.Printf("an inbox of %d messages: its newest 100 in %v,", in.Messages, time.Since(began))
-	began = time.Now()
-	if err := g.store.DeleteInbox(ctx, in.KeyID, in.ID); err != nil {
-		g.b.Error(err)
-	}
-	fmt.Printf(" deleted in %v\n", time.Since(began))
-	before, began, swept := g.size(), time.Now(), 0
-	for {
-		some, err := g.store.Sweep(ctx, g.now.Add(26*time.Hour), 1000)
-		check(g.b, err)
-		if swept += len(some.Inboxes); len(some.Inboxes) == 0 {
-			break
-		}
-	}
-	fmt.Printf("%d inboxes expired and their slots were dropped in %v: %d MB became %d MB\n",
-		swept, time.Since(began).Round(time.Millisecond), before>>20, g.size()>>20)
-}
-
-// mailText returns a message of 2 KB that compresses about as well as mail does.
-func mailText(n int) []byte {
-	var t strings.Builder
-	r := rand.New(rand.NewPCG(uint64(n), 1))
-	fmt.Fprintf(&t, "From: Some Sender <no-reply@sender.example>\r\nSubject: Confirm your e-mail address\r\nMessage-ID: <%x@sender.example>\r\n\r\n", r.Uint64())
-	words := strings.Fields("the of and to in a is that for it as was with be by on not he his but at are this have from or had an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many off before must well back through years where much your way down should because long each just state those people too mr how little good world make very year still see own work men day get here old life both between being under three never know same last another while us off might great go come since against right came take used himself few house use place during high without again home around small however found mrs part school every")
-	for t.Len() < 2046 {
-		if r.IntN(12) == 0 {
-			fmt.Fprintf(&t, "%x ", r.Uint32())
-			continue
-		}
-		t.WriteString(words[r.IntN(len(words))] + " ")
-	}
-	return append([]byte(t.String()[:2046]), "\r\n"...)
+	fmt.Printf("%d inboxes expired in %v: %d MB became %d MB\n", swept, time.Since(begun).Round(time.Millisecond), before>>20, size()>>20)
 }
