@@ -76,10 +76,15 @@ func wantCode(t *testing.T, err error, code service.Code) {
 
 var padding = mailText(3000)
 
-// acknowledged appends a message with the text as its subject and in its body.
-func acknowledged(t testing.TB, s *Store, in service.Inbox, text string) error {
+// acknowledged appends a message, to several inboxes if there are more, with the text as its subject and in its body.
+func acknowledged(t testing.TB, s *Store, in service.Inbox, text string, more ...service.Inbox) error {
 	a := delivery(in, append([]byte(text+"."), padding...))
-	a.Messages[0].Subject = text
+	for _, in := range more {
+		a.Messages = append(a.Messages, delivery(in, nil).Messages...)
+	}
+	for i := range a.Messages {
+		a.Messages[i].Subject = text
+	}
 	return s.Append(t.Context(), a)
 }
 
@@ -352,9 +357,9 @@ func TestPowerCut(t *testing.T) {
 		s := mustOpen(t, "store", Options{fs: disk, Memory: 1 << 20}) // many logs
 		ins := []service.Inbox{testInbox(t, s, "one"), testInbox(t, s, "two")}
 		doomed := testInbox(t, s, "doomed")
-		must(t, acknowledged(t, s, doomed, "x"))
+		must(t, acknowledged(t, s, doomed, "x", ins[0]))
 		var mu sync.Mutex
-		var sent [2][]string
+		sent, also := [2][]string{}, [2][]string{{"x"}}
 		var deleted bool
 		enough := make(chan struct{})
 		var writers sync.WaitGroup
@@ -362,11 +367,18 @@ func TestPowerCut(t *testing.T) {
 			writers.Go(func() {
 				for i := range 20 {
 					text := fmt.Sprintf("%d/%d", w, i)
-					if err := acknowledged(t, s, ins[w%2], text); err != nil {
+					var other []service.Inbox
+					if i%3 == 0 {
+						other = ins[1-w%2 : 2-w%2]
+					}
+					if err := acknowledged(t, s, ins[w%2], text, other...); err != nil {
 						t.Error(err)
 					}
 					mu.Lock()
 					sent[w%2] = append(sent[w%2], text)
+					if other != nil {
+						also[1-w%2] = append(also[1-w%2], text)
+					}
 					if len(sent[0])+len(sent[1]) == cut*5+1 {
 						close(enough)
 					}
@@ -384,7 +396,7 @@ func TestPowerCut(t *testing.T) {
 		})
 		<-enough
 		mu.Lock()
-		want := [2][]string{slices.Clone(sent[0]), slices.Clone(sent[1])}
+		want := [2][]string{slices.Concat(sent[0], also[0]), slices.Concat(sent[1], also[1])}
 		wasDeleted := deleted
 		// Some of what was not synced is there.
 		after := disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: cut % 3 * 50, RNG: rand.New(rand.NewPCG(0, uint64(cut)))})
@@ -399,6 +411,7 @@ func TestPowerCut(t *testing.T) {
 		if _, err := s.Inbox(t.Context(), doomed.KeyID, doomed.ID); wasDeleted != (service.ErrorCode(err) == service.NotFound) && wasDeleted {
 			t.Errorf("cut %d: a deleted inbox is back", cut)
 		}
+		checkShares(t, s)
 		must(t, s.Close())
 	}
 }
@@ -599,38 +612,4 @@ func TestManifestThatCannotBeMade(t *testing.T) {
 		wantAll(t, s, in, "before")
 		must(t, s.Close())
 	})
-}
-
-// A table that cannot be read ends the store, too, whether it is needed or not.
-func TestDamagedTable(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		disk := vfs.NewMem()
-		s := mustOpen(t, "store", Options{fs: disk})
-		in := testInbox(t, s, "ada")
-		for range 2 {
-			must(t, s.flush())
-			must(t, acknowledged(t, s, in, "in the last table"))
-		}
-		must(t, s.flush())
-		must(t, s.Close())
-		files, err := disk.List("store")
-		must(t, err)
-		files = slices.DeleteFunc(files, func(name string) bool { return !strings.HasSuffix(name, ".sst") })
-		damageFooter(t, disk, "store/"+slices.Max(files))
-		s = mustOpen(t, "store", Options{fs: disk})
-		wantFailure(t, s, "invalid table")
-		must(t, s.Close())
-	})
-}
-
-func damageFooter(t *testing.T, disk vfs.FS, name string) {
-	t.Helper()
-	f, err := disk.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
-	must(t, err)
-	info, err := f.Stat()
-	must(t, err)
-	_, err = f.WriteAt([]byte{0xff}, info.Size()-9)
-	must(t, err)
-	must(t, f.Close())
 }
