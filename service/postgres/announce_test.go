@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"mayfly/service/postgres/pgtest"
 )
 
 // listener gets the announcements of other processes.
@@ -101,22 +99,6 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	}
 	there.announcer.announce(many...)
 	heard.wants("")
-}
-
-func TestListenerReconnects(t *testing.T) {
-	t.Parallel()
-	url := pgtest.Database(t)
-	here, there := open(t, url, Options{}), open(t, url, Options{})
-	heard := listen(t, here)
-	for range 2 {
-		if n := count(t, there, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-			WHERE datname = current_database() AND query = 'LISTEN mayfly'`); n != 1 {
-			t.Fatalf("%d connections listened", n)
-		}
-		heard.wants("") // announcements may have been missed
-		there.announcer.announce("again")
-		heard.wants("again")
-	}
 }
 
 // When an announcement has included topics that arrived while it was gathered, no empty one

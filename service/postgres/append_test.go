@@ -19,42 +19,6 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// A delivery that waits for a key's row blocks neither those for other keys nor callers that give
-// up behind it.
-func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
-	t.Parallel()
-	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})
-	stuck, free := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
-	free.ID, free.KeyID, free.Address = "inbox_other", "key_other", "other@x.test"
-	check(t, s.CreateInbox(t.Context(), free, math.MaxInt))
-	tx, err := s.pool.Begin(t.Context())
-	check(t, err)
-	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	execute(t, tx, "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", stuck.KeyID)
-
-	first := make(chan error, 1)
-	go func() { first <- deliver(t.Context(), s, stuck, "first") }()
-	awaitLock(t, s, "the first delivery waits in the database")
-	for range 3 * committers {
-		check(t, deliver(t.Context(), s, free, "x"))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	second := make(chan error, 1)
-	go func() { second <- deliver(ctx, s, stuck, "second") }()
-	await(t, "the second delivery waits", func() bool { return s.anyServer.deliveries.length() == 1 })
-	cancel()
-	if err := <-second; !errors.Is(err, context.Canceled) {
-		t.Errorf("the caller that gave up got %v", err)
-	}
-	check(t, tx.Rollback(t.Context()))
-	if err := <-first; err != nil {
-		t.Error(err)
-	}
-	for in, want := range map[service.Inbox]int{stuck: 1, free: 3 * committers} {
-		wantMessages(t, s, in, want)
-	}
-}
-
 // Mail that shares a transaction is judged by when each arrived: an inbox that expires in between has
 // what came before.
 func TestMailBeforeTheEndOfItsInbox(t *testing.T) {
@@ -296,6 +260,13 @@ func TestLockedKeyDelaysNoOthers(t *testing.T) {
 		execute(t, tx, "UPDATE owners SET day = day WHERE key_id = $1", inboxes[0].KeyID)
 		execute(t, tx, "UPDATE requests SET total = total WHERE key_id = $1", inboxes[0].KeyID)
 		var locked, others errgroup.Group
+		leaving, leave := context.WithCancel(ctx)
+		locked.Go(func() error {
+			if err := deliver(leaving, s, inboxes[0], "left"); err != nil && !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		})
 		var ended atomic.Int64
 		for i := range 4 * defaultConnections {
 			locked.Go(func() error {
@@ -307,6 +278,7 @@ func TestLockedKeyDelaysNoOthers(t *testing.T) {
 			}
 		}
 		check(t, others.Wait())
+		leave() // a caller, whose delivery may be about to be stored
 		if n := ended.Load(); n > 0 {
 			t.Errorf("%d calls for the locked key have ended before the others", n)
 		}

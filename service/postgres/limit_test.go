@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
@@ -100,41 +99,6 @@ func TestRefusalIsRemembered(t *testing.T) {
 	want(2, false, false)
 	s.refusals.put("k", refusal{2, time.Now()})
 	want(2, false, true)
-}
-
-// Requests that are counted together have the smallest of their limits, which is the one remembered.
-func TestRefusalBesideASmallerLimit(t *testing.T) {
-	t.Parallel()
-	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})
-	take(t, s, 1)
-	tx, err := s.pool.Begin(t.Context())
-	check(t, err)
-	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	execute(t, tx, "SELECT FROM requests FOR UPDATE")
-	var asking errgroup.Group
-	ask := func(limit int) {
-		asking.Go(func() error {
-			_, _, err := s.Take(t.Context(), "k", limit)
-			return err
-		})
-	}
-	ask(1)
-	awaitLock(t, s, "the first request waits in the database")
-	for range 8 {
-		ask(3)
-	}
-	ask(1)
-	await(t, "the others wait to be counted together", func() bool {
-		l := s.anyServer.requests
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.next != nil && len(l.next.keys) == 9
-	})
-	check(t, tx.Rollback(t.Context()))
-	check(t, asking.Wait())
-	if q, ok := take(t, s, 3); !ok {
-		t.Errorf("the second of three requests is refused with %+v", q)
-	}
 }
 
 // A clock that is set back leaves nobody with more requests.
