@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
