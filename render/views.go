@@ -54,18 +54,15 @@ func source(text string) *doc.Document {
 	return &doc.Document{Blocks: append([]*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: text}}}}, more...)}
 }
 
-// htmlSource shows HTML as it is, coloured, in a block for each line.
+// htmlSource shows HTML as it is, coloured, in a block for each line, or several for a long one.
 func htmlSource(text string) *doc.Document {
 	text, more := clipped(text)
-	lines := highlight(text)
-	blocks := make([]doc.Block, len(lines))
-	d := &doc.Document{Blocks: make([]*doc.Block, len(lines), len(lines)+1)}
-	for n, spans := range lines {
-		if spans == nil {
-			spans = []doc.Span{{}}
+	rows := highlight(text)
+	d := &doc.Document{Blocks: make([]*doc.Block, len(rows), len(rows)+1)}
+	for n := range rows {
+		if d.Blocks[n] = &rows[n]; rows[n].Spans == nil {
+			rows[n].Spans = []doc.Span{{}}
 		}
-		blocks[n] = doc.Block{Kind: doc.Pre, Spans: spans}
-		d.Blocks[n] = &blocks[n]
 	}
 	d.Blocks = append(d.Blocks, more...)
 	return d
@@ -145,20 +142,19 @@ func (m *Mail) checkList(unfold bool) *doc.Document {
 		case !unfold:
 			continue
 		}
-		where := clean.Line(f.Where)
-		if f.Line > 0 {
-			where += ", line " + strconv.Itoa(f.Line)
+		item := &doc.Block{Kind: doc.Item, Marker: level.mark, Role: level.role, Children: []*doc.Block{
+			{Kind: doc.Paragraph, Order: i + 1, Spans: []doc.Span{{Text: clean.Line(f.Message)}}},
+		}}
+		if f.Use == nil { // that is one line
+			if where := clean.Line(f.Where); where != "" {
+				aside += " · " + where
+			}
+			if f.Line > 0 {
+				aside += ", line " + strconv.Itoa(f.Line)
+			}
+			item.Children = append(item.Children, &doc.Block{Kind: doc.Paragraph, Order: i + 1, Spans: []doc.Span{{Text: aside, Style: doc.Style{Role: doc.Secondary}}}})
 		}
-		text := clean.Line(f.Message)
-		if f.Use != nil {
-			aside, where = "", "" // it is one line
-		}
-		if where != "" {
-			text += " (" + where + ")"
-		}
-		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Item, Marker: level.mark, Role: level.role, Aside: aside, Children: []*doc.Block{
-			{Kind: doc.Paragraph, Order: i + 1, Spans: []doc.Span{{Text: text}}},
-		}})
+		d.Blocks = append(d.Blocks, item)
 	}
 	return d
 }
@@ -250,14 +246,24 @@ const (
 // highlighter cuts HTML into runs of one role, by the tokenizer that browsers' rules are written
 // for: it has no rules of its own that a hostile source could confuse, and takes no more than one
 // pass.
-type highlighter struct{ lines [][]doc.Span }
+type highlighter struct {
+	rows []doc.Block
+	at   int      // bytes of the line so far
+	long bool     // it is broken between tags
+	open []string // the elements that are open, down to maxDepth
+}
 
-// maxColoured is how much of a source is coloured, in bytes.
-const maxColoured = 256 << 10
+const (
+	maxColoured = 256 << 10 // bytes of a source that are coloured
+	longLine    = 160       // bytes from which a line is broken
+	maxDepth    = 64
+	maxIndent   = 8 // elements by which a row of a long line is indented
+)
 
-// highlight returns the lines of cleaned HTML as coloured spans.
-func highlight(source string) [][]doc.Span {
-	h := &highlighter{lines: make([][]doc.Span, 1, 1+strings.Count(source, "\n"))}
+// highlight returns cleaned HTML as rows of coloured spans, with the number of their line as their order.
+func highlight(source string) []doc.Block {
+	h := &highlighter{rows: make([]doc.Block, 0, 1+strings.Count(source, "\n"))}
+	h.row(1, 0)
 	rest := ""
 	if len(source) > maxColoured {
 		end := max(0, strings.LastIndexAny(source[:maxColoured], "<\n"))
@@ -265,23 +271,72 @@ func highlight(source string) [][]doc.Span {
 	}
 	h.tokens(source)
 	h.add(rest, doc.Own)
-	return h.lines
+	return h.rows
 }
+
+// row begins a row of a line after so many bytes of it.
+func (h *highlighter) row(line, at int) {
+	h.rows, h.at = append(h.rows, doc.Block{Kind: doc.Pre, Order: line, Offset: at}), at
+}
+
+// indent begins an indented row within a long line, unless that has just begun.
+func (h *highlighter) indent() {
+	if !h.long || h.at == 0 {
+		return
+	}
+	h.row(h.rows[len(h.rows)-1].Order, h.at)
+	if n := min(len(h.open), maxIndent); n > 0 {
+		h.rows[len(h.rows)-1].Spans = []doc.Span{{Text: strings.Repeat("  ", n)}}
+	}
+}
+
+// enter notes that an element begins, leave that it ends, and with it those in it.
+func (h *highlighter) enter(name string) {
+	if len(h.open) < maxDepth && !slices.Contains(voids, name) {
+		h.open = append(h.open, name)
+	}
+}
+
+func (h *highlighter) leave(name string) {
+	for n, open := range slices.Backward(h.open) {
+		if open == name {
+			h.open = h.open[:n]
+			return
+		}
+	}
+}
+
+// voids are the elements without an end.
+var voids = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
 // tokens adds each token of HTML.
 func (h *highlighter) tokens(source string) {
 	z := html.NewTokenizer(strings.NewReader(source))
-	at, style := 0, false
+	at, end, style, text := 0, -1, false, false // end is that of the line, text what the last token was
 	for {
 		token := z.Next()
 		raw := source[at : at+len(z.Raw())]
+		if at > end {
+			line, _, _ := strings.Cut(source[at:], "\n")
+			end, h.long = at+len(line), len(line) > longLine
+		}
 		at += len(raw)
+		name, _ := z.TagName()
+		if token == html.EndTagToken {
+			h.leave(string(name))
+		}
+		if !text && token != html.TextToken && token != html.ErrorToken {
+			h.indent()
+		}
+		text = token == html.TextToken && !style && strings.TrimSpace(raw) != ""
 		switch token {
 		case html.ErrorToken:
 			h.add(source[at-len(raw):], doc.Own)
 			return
-		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			name, _ := z.TagName()
+		case html.StartTagToken:
+			h.enter(string(name))
+			fallthrough
+		case html.EndTagToken, html.SelfClosingTagToken:
 			style = token == html.StartTagToken && string(name) == "style"
 			h.tag(raw)
 		case html.TextToken:
@@ -301,11 +356,12 @@ func (h *highlighter) add(text string, r doc.Role) {
 	for more := true; more; {
 		var line string
 		line, text, more = strings.Cut(text, "\n")
-		if last := len(h.lines) - 1; line != "" {
-			h.lines[last] = append(h.lines[last], doc.Span{Text: line, Style: doc.Style{Role: r}})
+		last := &h.rows[len(h.rows)-1]
+		if h.at += len(line); line != "" {
+			last.Spans = append(last.Spans, doc.Span{Text: line, Style: doc.Style{Role: r}})
 		}
 		if more {
-			h.lines = append(h.lines, nil)
+			h.row(last.Order+1, 0)
 		}
 	}
 }
@@ -381,6 +437,9 @@ func (h *highlighter) css(s string) {
 			h.add(s[:n], doc.Own)
 		}
 		h.add(s[n:end], doc.Own)
-		s = s[end:]
+		ends := n < end && s[n] == '}'
+		if s = s[end:]; ends && s != "" {
+			h.indent()
+		}
 	}
 }

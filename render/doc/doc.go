@@ -80,7 +80,6 @@ type Block struct {
 	Figure  bool   // Heading: a number that dominates what is around it
 	Marker  string // Item: "•", "3.", "iv)"
 	Role    Role   // Item: the colour of its marker
-	Aside   string // Item: secondary text at the right edge of its first line
 	Head    int    // Table: how many of its first rows are headers. Cell: 1 if it is a header
 	Columns int    // Cell: how many columns it spans, at least 1
 	Rows    int    // Cell: how many rows it spans, if more than 1. It is empty in all but the first
@@ -98,6 +97,7 @@ type Block struct {
 	Boxed      bool  // in a box of its own: a border, or a background unlike what is around it
 	Background Color // effective background; unset if it is that of the message. Of a Section, Row or Cell: its fill
 	Order      int   // number of the leaf, from 1
+	Offset     int   // Pre: bytes of the leaf before it, which goes on here
 	InFooter   bool  // below a Footer
 	Quoted     int   // depth of quotation
 }

@@ -39,7 +39,7 @@ func (l *layouter) leaf(b *doc.Block, width int) {
 
 func (l *layouter) preformatted(b *doc.Block) {
 	l.wrap.reset(l.room(), l.emit)
-	l.wrap.pre = true
+	l.wrap.pre, l.wrap.base = true, int32(b.Offset)
 	l.fill(b)
 	l.wrap.end()
 }
@@ -119,30 +119,8 @@ func (l *layouter) item(b *doc.Block, widest int) {
 	}
 	flush := l.flush
 	l.flush = true
-	l.within(marker, spaces(marker.width), func() { l.besides(b) })
+	l.within(marker, spaces(marker.width), func() { l.blocks(b.Children) })
 	l.flush = flush
-}
-
-const (
-	asideGap  = 2
-	leastText = 26 // columns beside an aside
-)
-
-// besides lays out an item with its aside at the right edge, or below it where there is no room.
-func (l *layouter) besides(b *doc.Block) {
-	aside := text1(b.Aside, stringWidth(b.Aside), l.ink.dim())
-	fits := aside.width > 0 && l.room()-aside.width-asideGap >= leastText
-	if fits {
-		l.aside = aside
-		l.opts.Width -= aside.width + asideGap
-	}
-	l.blocks(b.Children)
-	switch {
-	case fits:
-		l.opts.Width += aside.width + asideGap
-	case aside.width > 0 && aside.width <= l.room():
-		l.emit([]piece{spaces(l.room() - aside.width), aside})
-	}
 }
 
 // Bounds on what is shown of a folded part.

@@ -20,7 +20,7 @@ type column struct {
 func (l *layouter) column(cell *doc.Block, width int, end bool) column {
 	outer := *l
 	l.w = &writer{theme: outer.w.theme, links: outer.w.links, buffers: true, limit: outer.w.limit - len(outer.w.lines), block: outer.w.block}
-	l.first, l.prefix, l.bars, l.indent, l.aside, l.lead = nil, nil, nil, 0, piece{}, ""
+	l.first, l.prefix, l.bars, l.indent, l.lead = nil, nil, nil, 0, ""
 	l.ground, l.above = nil, nil
 	l.opts.Width, l.gap, l.beside, l.end = width, false, true, end
 	l.nested++

@@ -156,7 +156,6 @@ type layouter struct {
 	titled    bool    // in the last line of a title, which has a line under it
 	hidden    int     // hidden texts shown so far
 	leaves    int     // laid out so far
-	aside     piece   // at the right edge of the next line
 	warned    map[int]bool
 	wrap      wrapper
 	pics      images
@@ -204,14 +203,6 @@ func (l *layouter) emit(line []piece) { l.put(line, offset(line)) }
 func (l *layouter) put(line []piece, offset int) {
 	l.writeDue()
 	l.w.offset = offset
-	if l.aside.width > 0 {
-		gap := asideGap
-		if l.docWidth < Unwrapped {
-			gap += l.room() - measure(line)
-		}
-		line = append(line, spaces(gap), l.aside)
-		l.aside = piece{}
-	}
 	line = l.barsAfter(line)
 	before := l.prefix
 	if l.first != nil {

@@ -162,7 +162,7 @@ func TestBlocks(t *testing.T) {
 		"a table that wraps":     {Options{Width: 24}, []*doc.Block{box(doc.Table, row("Name", "A text of some words"), row("Other", "b"))}, "Name   A text of some\n       words\nOther  b"},
 		"records":                {Options{Width: 20}, []*doc.Block{head(box(doc.Table, row("Name", "Place", "Year"), row("Lovelace", "London", "18151815"), row("Hopper", "New York", "1906")), 1)}, "Name: Lovelace\nPlace: London\nYear: 18151815\n\nName: Hopper\nPlace: New York\nYear: 1906"},
 		"nothing":                {Options{Width: 20}, nil, "This mail is empty."},
-		"unwrapped":              {Options{Width: Unwrapped}, []*doc.Block{p(repeat("word ", 90)), aligned(p("word"), doc.Center), rtl(p("אב")), {Kind: doc.Rule}, {Kind: doc.Item, Marker: "!", Aside: "id", Children: []*doc.Block{p("a")}}}, repeat("word ", 89) + "word\n" + repeat(" ", 38) + "word\n" + repeat(" ", 78) + "אב\n" + repeat("─", Measure) + "\n  ! a  id"},
+		"unwrapped":              {Options{Width: Unwrapped}, []*doc.Block{p(repeat("word ", 90)), aligned(p("word"), doc.Center), rtl(p("אב")), {Kind: doc.Rule}, {Kind: doc.Item, Marker: "!", Children: []*doc.Block{p("a")}}}, repeat("word ", 89) + "word\n" + repeat(" ", 38) + "word\n" + repeat(" ", 78) + "אב\n" + repeat("─", Measure) + "\n  ! a"},
 		"unwrapped, in a table":  {Options{Width: Unwrapped}, []*doc.Block{box(doc.Table, row(repeat("word ", 90), "b"))}, repeat("word ", 89) + "word   b"},
 		"unwrapped, a long cell": {Options{Width: Unwrapped}, []*doc.Block{box(doc.Table, row(repeat("x", 1500), "b"))}, repeat("x", 1000) + "   b\n" + repeat("x", 500)},
 		"no width":               {Options{}, []*doc.Block{p("ab")}, "a\nb"},
