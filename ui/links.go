@@ -9,7 +9,6 @@ import (
 	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
-	"mayfly/ui/theme"
 )
 
 // links labels the links on the screen (f), and asks before one is opened.
@@ -29,7 +28,6 @@ func (l links) label() tea.Cmd {
 		l.note("No links on the screen")
 		return nil
 	}
-	l.focus = theme.Reader
 	return l.show(d)
 }
 

@@ -109,7 +109,7 @@ func TestOnTheLocalService(t *testing.T) {
 	r.hit("t")
 	r.until("Acme", "Confirm your e-mail address", "after you copied the address", "Welcome, Ada", "Confirm e-mail")
 	r.hit("c")
-	r.until("copied 482913 (OSC 52, clipboard)")
+	r.until("copied 482913 from Acme (OSC 52, clipboard)")
 	if code := r.copied[len(r.copied)-1]; code != "482913" {
 		t.Errorf("the code in the clipboard is %q", code)
 	}

@@ -200,7 +200,7 @@ func TestTheSelectedRowIsSeenOnEveryTerminal(t *testing.T) {
 				for _, keys := range []string{"g", "h"} { // the list of messages has focus, then that of inboxes
 					h.press(keys)
 					whole := keys == "g" || c.name == "known" // elsewhere the bar alone is left without focus
-					stands("  Confirm your e-mail address", whole)
+					stands("  Confirm your e-mail add", whole)
 					stands("482913", whole)
 					stands("Welcome to Acme", false)
 					stands("ci-run-881", false)

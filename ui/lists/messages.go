@@ -96,14 +96,11 @@ func (p *Messages) Keys() []string {
 
 // Fit lays the rows out in r.
 func (p *Messages) Fit(r theme.Rect) {
-	p.lay(r, 0, func(key string) int {
-		switch m := p.store.Messages[key]; {
-		case p.Rect.Dense():
+	p.lay(r, 0, func(string) int {
+		if r.Low() {
 			return 1
-		case m != nil && m.Findings.Any():
-			return 3
 		}
-		return 2
+		return 2 // before and after it is read: no row moves away from under the cursor
 	})
 }
 
@@ -160,7 +157,7 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
 		name = th.StableWidth(i.Name())
 	}
-	if p.Rect.Dense() {
+	if p.Rect.Low() {
 		return []string{b.line(mark, oneLine(th, b.room(span{}), m.Findings, sender, subject, name, files.Text, at.Text)...)}
 	}
 	first := []span{sender}
@@ -169,11 +166,9 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 		first[0].Text = beside(sender.Text, inbox.Text, b.room(at))
 		first = append(first, inbox)
 	}
-	lines := []string{b.line(mark, append(first, at)...), b.line(" ", subject, files)}
-	if m.Findings.Any() {
-		lines = append(lines, b.line(" ", findings(th, m.Findings)...))
-	}
-	return lines
+	room := b.room(files)
+	found, _ := findings(th, room, room/2, m.Findings)
+	return []string{b.line(mark, append(first, at)...), b.line(" ", append(found, subject, files)...)}
 }
 
 const (
@@ -184,16 +179,7 @@ const (
 // oneLine is a row of one line, w cells wide: the code or the link, then sender and subject. At its end is as much of the
 // inbox, the number of files and the age as there is room for.
 func oneLine(th *theme.Theme, w int, f *store.Findings, sender, subject span, inbox, files, age string) []span {
-	var spans []span
-	if f.Any() {
-		found, most := findings(th, f)[0], w*2/3
-		if f.Code == "" {
-			most = w / 3
-		}
-		found.Text = theme.Cut(th.StableWidth(found.Text), most)
-		spans = append(spans, found, span{Text: "  "})
-		w -= theme.Width(found.Text) + 2
-	}
+	spans, w := findings(th, w, w/3, f)
 	subject.Text = "  " + subject.Text
 	room := w - 1 - min(max(minText, w/2), theme.Width(sender.Text+subject.Text))
 	end := ""
@@ -218,17 +204,23 @@ func beside(text, other string, w int) string {
 	return theme.Cut(text, max(w/2, w-theme.Width(other)))
 }
 
-// findings is the line of a row with its code and its link.
-func findings(th *theme.Theme, f *store.Findings) []span {
-	var spans []span
-	if f.Code != "" {
-		spans = append(spans, span{Text: f.Code, Style: th.Code})
-	}
-	if f.Link.URL != "" {
-		if len(spans) > 0 {
-			spans = append(spans, span{Text: "   "})
+// findings are the code and an arrow for a link, or the link in at most that many cells, with which a line of w cells
+// begins, and how many are left.
+func findings(th *theme.Theme, w, most int, f *store.Findings) (spans []span, left int) {
+	switch {
+	case !f.Any():
+		return nil, w
+	case f.Code == "":
+		spans = []span{{Text: theme.Cut("↗ "+th.StableWidth(f.Link.Text), most), Style: th.Link}}
+	default:
+		spans = []span{{Text: theme.Cut(th.StableWidth(f.Code), w*2/3), Style: th.Code}}
+		if f.Link.URL != "" {
+			spans = append(spans, span{Text: " ↗", Style: th.Link})
 		}
-		spans = append(spans, span{Text: "↗ " + f.Link.Text, Style: th.Link})
 	}
-	return append(spans, span{})
+	spans = append(spans, span{Text: "  "})
+	for _, s := range spans {
+		w -= theme.Width(s.Text)
+	}
+	return spans, w
 }

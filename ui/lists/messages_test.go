@@ -105,7 +105,7 @@ func (s *scene) find(id, code, link string) {
 }
 
 func TestTheList(t *testing.T) {
-	s := open(t, 34, 13)
+	s := open(t, 34, 14)
 	s.draw().Is(" All inboxes\n\n  No mail in any inbox yet.")
 	s.Show("a")
 	s.listed("a", mail("1", "GitHub", 300), mail("2", "Acme", 5))
@@ -122,11 +122,9 @@ func TestTheList(t *testing.T) {
  ● Acme                       now
    Subject 4
 ▌● Acme                       now
-▌  Subject 3
-▌  482913   ↗ Confirm e-mail
+▌  482913 ↗  Subject 3
    Acme                     5 min
-   Subject 2               1 file
-   ↗ Reset the password of the a…
+   ↗ Reset th…  Subject 2  1 file
    GitHub                     5 h
    Subject 1             12 files
 `)
@@ -135,14 +133,14 @@ func TestTheList(t *testing.T) {
 	s.draw().Is(`
  ada@x.example           1 marked
  ● Acme  Subject 4            now
- ✓ 482913  Acme  Subject 3    now
+ ✓ 482913 ↗  Acme  Subject 3  now
 ▌  ↗ Reset t…  Acme  Subje… 5 min
    GitHub  Subjec… 12 files · 5 h
 `)
 }
 
 func TestTheTitle(t *testing.T) {
-	s := open(t, 24, 12)
+	s := open(t, 24, 14)
 	s.Show("a")
 	for _, c := range []struct{ label, email, want string }{
 		{"", "ada@x.example", " ada@x.example"}, {"signup", "ada@x.example", " signup  ada@x.example"},

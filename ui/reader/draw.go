@@ -16,9 +16,6 @@ import (
 	"mayfly/ui/theme"
 )
 
-// roomyHead is the pane height in rows from which the head has a row for each field.
-const roomyHead = 14
-
 // Draw draws the pane.
 func (p *Pane) Draw(focused bool, now time.Time) []string {
 	out := theme.Blank(p.Rect)
@@ -137,7 +134,7 @@ func (p *Pane) head() []string {
 		return nil
 	}
 	th, w := p.theme, p.Rect.W-4
-	if p.Rect.H < roomyHead {
+	if p.Rect.Low() {
 		return p.shortHead(w)
 	}
 	label := p.labelWidth()
@@ -204,7 +201,7 @@ func (p *Pane) titleSubject() string {
 // lead stands before the subject of a low pane, whose body may begin without it: the code, or the link.
 func (p *Pane) lead() string {
 	f, th := p.Message.Findings, p.theme
-	if p.Rect.H >= roomyHead || !f.Any() {
+	if !p.Rect.Low() || !f.Any() {
 		return ""
 	}
 	text := th.Link.On("↗ " + th.StableWidth(f.Link.Text))

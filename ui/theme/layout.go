@@ -45,6 +45,9 @@ func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 // Dense reports whether a pane is so low that it has no row to spare.
 func (r Rect) Dense() bool { return r.H < 9 }
 
+// Low reports whether a pane is so low that it shows first what counts.
+func (r Rect) Low() bool { return r.H < 14 }
+
 // Top is the row of a pane at which its content begins, below the title.
 func (r Rect) Top() int {
 	if r.Dense() {
