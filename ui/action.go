@@ -39,19 +39,19 @@ var groups = []string{essentials, navigation, ofMessage, ofInboxes, application}
 // actionOrder is the order of the actions in the help, the palette, the bottom line and docs/keybindings.md.
 var actionOrder = []struct{ group, ids string }{
 	{essentials, "new-inbox new-inbox-with copy-address copy-code open-link attachments delete-inbox send-sample"},
-	{navigation, "down up page-down page-up first last next-pane previous-pane pane-left pane-right open back unread-next filter search-all read-on search next-hit previous-hit end-search"},
-	{ofMessage, "delete-message show-place next-view zoom unfold hidden images view-rich view-text view-html view-headers view-raw view-checks view-web phone dark labels save-message browser release-message unread read-all compare follow autocopy copy-menu pipe edit"},
-	{ofInboxes, "empty-inbox extend-inbox mark mark-all pause label-inbox sort-inboxes adopt-inbox"},
+	{navigation, "down up page-down page-up first last next-pane previous-pane pane-left pane-right open back next-unread filter search-all next-page search next-match previous-match clear-search"},
+	{ofMessage, "delete-message show-source next-view zoom unfold hidden-text images view-rich view-text view-html view-headers view-raw view-checks view-web web-phone web-dark link-hints save-message browser release-message unread read-all compare follow autocopy copy-menu pipe edit"},
+	{ofInboxes, "delete-messages extend-inbox mark mark-all pause label-inbox sort-inboxes add-inbox"},
 	{application, "refresh help manual palette connect profiles theme mouse suspend quit"},
 }
 
 // synonyms are other words by which the palette finds actions.
 var synonyms = map[string]string{
-	"release-message": "forward relay send resend redirect", "delete-message": "trash remove bin", "delete-inbox": "trash remove close", "empty-inbox": "trash clear purge",
+	"release-message": "forward relay send resend redirect", "delete-message": "trash remove bin", "delete-inbox": "trash remove close", "delete-messages": "trash clear purge",
 	"theme": "settings preferences colours colors dark light", "mouse": "settings select", "view-web": "screenshot browser picture render chrome", "browser": "external open",
 	"extend-inbox": "expire expiry lifetime ttl more time prolong", "new-inbox": "create address", "new-inbox-with": "create settings custom ttl domain", "profiles": "account server settings",
 	"connect": "login server account settings key", "copy-code": "otp pin verification", "open-link": "confirm verify", "save-message": "download export eml", "attachments": "files download",
-	"labels": "links urls", "hidden": "preheader invisible", "unread-next": "next new", "read-all": "seen", "label-inbox": "rename name", "adopt-inbox": "import id", "sort-inboxes": "order",
+	"link-hints": "links urls", "hidden-text": "preheader invisible", "next-unread": "next new", "read-all": "seen", "label-inbox": "rename name", "add-inbox": "import id", "sort-inboxes": "order",
 	"compare": "diff", "pipe": "shell command", "edit": "vim editor external", "help": "shortcuts keys", "manual": "docs documentation", "refresh": "reload retry sync", "quit": "exit close",
 }
 

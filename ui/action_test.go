@@ -77,7 +77,7 @@ func TestTheActionOfAKey(t *testing.T) {
 func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 	hits := false
 	tb := someActions()
-	tb.actions = append([]*action{{ID: "next-hit", Title: "Next match", Hint: "next", Group: navigation, Keys: []string{"n"}, Where: inReader, DisabledReason: func() string {
+	tb.actions = append([]*action{{ID: "next-match", Title: "Next match", Hint: "next", Group: navigation, Keys: []string{"n"}, Where: inReader, DisabledReason: func() string {
 		if hits {
 			return ""
 		}
@@ -86,7 +86,7 @@ func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 	for _, hits = range []bool{false, true, false} {
 		want, first := "new-inbox", "new"
 		if hits {
-			want, first = "next-hit", "next"
+			want, first = "next-match", "next"
 		}
 		hints := tb.hints(theme.Reader, 99)
 		if got := tb.lookup("n", theme.Reader).ID; got != want || hints[0].Hint != first || len(hints) != 3 {

@@ -33,7 +33,7 @@ type arrivals struct {
 
 func (r *arrivals) actions() []*action {
 	return []*action{
-		{ID: "unread-next", Title: "Go to the newest unread message", Hint: "unread", Keys: []string{"."}, Where: anywhere,
+		{ID: "next-unread", Title: "Go to the newest unread message", Hint: "unread", Keys: []string{"."}, Where: anywhere,
 			DisabledReason: r.requireUnread, Run: just(r.goToUnread)},
 		withItem(action{ID: "unread", Title: "Mark unread", Keys: []string{"u"}, Where: anywhere}, r.theMessage,
 			func(m *store.Message) tea.Cmd { r.store.SetUnread(m, !m.Unread); return nil }),
@@ -191,7 +191,7 @@ func (r *arrivals) otherInboxNotice() string {
 	if r.others > 0 {
 		text += fmt.Sprintf(" and %d more", r.others)
 	}
-	return text + " · " + r.table.keyFor("unread-next") + " goes there"
+	return text + " · " + r.table.keyFor("next-unread") + " goes there"
 }
 
 func newestOf(mail []*store.Message) *store.Message {

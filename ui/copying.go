@@ -66,7 +66,7 @@ func (c *copying) actions() []*action {
 			Run:            func() tea.Cmd { return c.take(code) }},
 		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Keys: []string{"o"}, Where: anywhere,
 			DisabledReason: func() string {
-				return c.require(link, "No confirmation link was found: "+c.table.keyFor("labels")+" labels every link")
+				return c.require(link, "No confirmation link was found: "+c.table.keyFor("link-hints")+" labels every link")
 			},
 			Run: func() tea.Cmd { return c.take(link) }},
 		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Keys: []string{"C"}, Where: anywhere, Run: c.toggleAuto},

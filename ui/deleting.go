@@ -27,7 +27,7 @@ func (d deleting) actions() []*action {
 			d.inboxesToDelete, d.askInboxes),
 		withItem(action{ID: "delete-message", Title: "Delete message (or marked messages)", HintNow: func() string { return marked("delete", len(d.messages.Marks), "") }, First: true, Keys: []string{"D"}, Where: inMessages | inReader},
 			d.messagesToDelete, d.askMessages),
-		withItem(action{ID: "empty-inbox", Title: "Delete all messages of the inbox", Keys: []string{"D"}, Where: inInboxes},
+		withItem(action{ID: "delete-messages", Title: "Delete all messages of the inbox", Keys: []string{"D"}, Where: inInboxes},
 			d.canChange((*api.Client).CannotEmptyInboxes, "This service cannot empty inboxes"), d.askContents, func(i *store.Inbox) string {
 				if len(i.Keys) == 0 {
 					return "This inbox has no messages"

@@ -42,7 +42,7 @@ func (g inboxActions) actions() []*action {
 		withItem(action{ID: "pause", Title: "Pause or resume watching", Keys: []string{"p"}, Where: anywhere}, g.theLiveInbox, g.togglePause),
 		withItem(action{ID: "label-inbox", Title: "Label the inbox", Keys: []string{"L"}, Where: anywhere}, g.theInbox, g.label),
 		{ID: "sort-inboxes", Title: "Sort inboxes by newest mail, or by creation", Keys: []string{"O"}, Where: anywhere, Run: just(g.sort)},
-		withItem(action{ID: "adopt-inbox", Title: "Add an inbox by ID", Keys: []string{"A"}, Where: anywhere}, g.theService, g.adopt),
+		withItem(action{ID: "add-inbox", Title: "Add an inbox by ID", Keys: []string{"A"}, Where: anywhere}, g.theService, g.adopt),
 	}
 }
 

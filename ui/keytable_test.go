@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"mayfly/internal/config"
 )
 
 // keyTable lists the actions by group, with their usual keys and their names in config.toml.
@@ -48,5 +50,19 @@ func TestTheListOfKeys(t *testing.T) {
 		if err := os.WriteFile(file, []byte(before+begin+want+"<!-- /keys -->"+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestActionsKeepTheirFormerNames(t *testing.T) {
+	c := config.Parse("config.toml", []byte("[keys]\nlabels = 'ctrl+l'\nread-on = 'ctlr+y'\nhidden = 'Q'\nhidden-text = 'x'\n"), DefaultKeys())
+	var problems []string
+	for _, p := range c.Problems {
+		problems = append(problems, p.String())
+	}
+	if text := strings.Join(problems, "\n"); !strings.HasPrefix(text, "config.toml:3: next-page: there is no key") || !strings.Contains(text, `config.toml:4: no action is called "hidden"`) || len(problems) != 2 {
+		t.Errorf("reported are %q", problems)
+	}
+	if got := c.Keys["link-hints"]; len(got) != 1 || got[0] != "ctrl+l" {
+		t.Errorf("the labels have the keys %q", got)
 	}
 }

@@ -16,7 +16,7 @@ type links struct{ *common }
 
 func (l links) actions() []*action {
 	return []*action{
-		{ID: "labels", Title: "Link hints: open, or shift to copy", Hint: "links", Keys: []string{"f"}, Where: anywhere,
+		{ID: "link-hints", Title: "Link hints: open, or shift to copy", Hint: "links", Keys: []string{"f"}, Where: anywhere,
 			DisabledReason: func() string { return l.reader.RequireOpen() }, Run: l.label},
 	}
 }

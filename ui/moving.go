@@ -27,7 +27,7 @@ func (m moving) actions() []*action {
 		{ID: "back", Title: "Back", Keys: []string{"esc"}, Where: anywhere, Run: just(m.back)},
 		{ID: "filter", Title: "Filter the list", Hint: "filter", Keys: []string{"/"}, Where: inLists,
 			Run: just(func() { m.pane().StartTyping() })},
-		{ID: "read-on", Held: true, Title: "Next page", Keys: []string{"space"}, Where: inReader, Run: m.move(func(p pane) { p.Page(1) })},
+		{ID: "next-page", Held: true, Title: "Next page", Keys: []string{"space"}, Where: inReader, Run: m.move(func(p pane) { p.Page(1) })},
 		{ID: "mark", Held: true, Title: "Mark", Keys: []string{"space"}, Where: inLists,
 			DisabledReason: m.requireMarkable,
 			Run:            m.move(func(p pane) { p.(interface{ Mark() }).Mark() })},

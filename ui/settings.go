@@ -108,7 +108,7 @@ func (c *common) applyTheme() {
 	theme.CountGraphemes(th.Graphemes)
 	c.theme = th
 	key := c.table.keyFor
-	c.reader.SetLook(th, c.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden")})
+	c.reader.SetLook(th, c.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden-text")})
 }
 
 // nextTheme switches to the next theme, and keeps it for the next run.

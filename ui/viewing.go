@@ -24,20 +24,20 @@ func (v viewing) actions() []*action {
 	table := []*action{
 		{ID: "search", Title: "Search the message", Hint: "search", Keys: []string{"/"}, Where: inReader, DisabledReason: open,
 			Run: just(func() { v.reader.StartTyping() })},
-		{ID: "next-hit", Held: true, Title: "Next match", Hint: "next", Keys: []string{"n"}, Where: inReader, DisabledReason: hits,
+		{ID: "next-match", Held: true, Title: "Next match", Hint: "next", Keys: []string{"n"}, Where: inReader, DisabledReason: hits,
 			Run: just(func() { v.reader.Step(1) })},
-		{ID: "previous-hit", Held: true, Title: "Previous match", Hint: "previous", Keys: []string{"N"}, Where: inReader, DisabledReason: hits,
+		{ID: "previous-match", Held: true, Title: "Previous match", Hint: "previous", Keys: []string{"N"}, Where: inReader, DisabledReason: hits,
 			Run: just(func() { v.reader.Step(-1) })},
-		{ID: "end-search", Title: "Clear the search", Hint: "clear", Keys: []string{"esc"}, Where: inReader,
+		{ID: "clear-search", Title: "Clear the search", Hint: "clear", Keys: []string{"esc"}, Where: inReader,
 			DisabledReason: func() string { return v.reader.RequireSearch() }, Run: just(func() { v.reader.Back() })},
-		{ID: "show-place", Title: "Jump to a finding's source", Hint: "jump to source", Keys: []string{"enter"}, Where: inReader,
+		{ID: "show-source", Title: "Jump to a finding's source", Hint: "jump to source", Keys: []string{"enter"}, Where: inReader,
 			DisabledReason: func() string { return v.reader.RequireCheck(v.table.keyFor("view-checks")) },
 			Run:            just(func() { v.note(v.reader.ShowPlace()) })},
 		{ID: "next-view", Title: "Next view", Hint: "view", Keys: []string{"v"}, Where: anywhere, DisabledReason: open,
 			Run: just(func() { v.reader.NextView() })},
 		{ID: "unfold", Title: "Unfold footers, quotes and checks", Keys: []string{"z"}, Where: anywhere, DisabledReason: open,
 			Run: just(func() { v.reader.ToggleUnfold() })},
-		{ID: "hidden", Title: "Show hidden text", Keys: []string{"x"}, Where: anywhere, DisabledReason: open,
+		{ID: "hidden-text", Title: "Show hidden text", Keys: []string{"x"}, Where: anywhere, DisabledReason: open,
 			Run: just(func() {
 				v.noteEither(v.reader.ToggleHidden(), "Hidden text is shown", "Hidden text off")
 			})},
@@ -58,9 +58,9 @@ func (v viewing) actions() []*action {
 		return ""
 	}
 	return append(table, []*action{
-		{ID: "phone", Title: "Web view: toggle phone width", HintNow: either(func() bool { return v.reader.Look.Phone }, "desktop", "phone"), First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
+		{ID: "web-phone", Title: "Web view: toggle phone width", HintNow: either(func() bool { return v.reader.Look.Phone }, "desktop", "phone"), First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
 			Run: just(func() { v.reader.Look.Phone = !v.reader.Look.Phone })},
-		{ID: "dark", Title: "Web view: toggle dark mode", HintNow: either(func() bool { return v.reader.Look.Dark }, "light", "dark"), First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
+		{ID: "web-dark", Title: "Web view: toggle dark mode", HintNow: either(func() bool { return v.reader.Look.Dark }, "light", "dark"), First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
 			Run: just(func() { v.reader.Look.Dark = !v.reader.Look.Dark })},
 	}...)
 }

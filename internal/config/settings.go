@@ -108,6 +108,12 @@ func (r *reader) config(usualKeys map[string][]string) Config {
 	d.Checks.Clients = r.known(d.Checks.Clients, "mail client", client.Names, "checks", "clients")
 	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Browser: d.Browser, Checks: d.Checks, Keys: map[string][]string{}}
 	if usualKeys != nil {
+		for before, now := range renamed {
+			if keys, ok := d.Keys[before]; ok && d.Keys[now] == nil {
+				delete(d.Keys, before)
+				d.Keys[now], r.lines[dotted([]string{"keys", now})] = keys, r.lineOf("keys", before)
+			}
+		}
 		for action, keys := range d.Keys {
 			r.bind(c.Keys, usualKeys, action, keys)
 		}
@@ -161,6 +167,13 @@ func isAddress(s string) bool {
 
 func oneOf(names []string) func(string) bool {
 	return func(s string) bool { return s == "" || slices.Contains(names, s) }
+}
+
+// renamed are the actions that had another name.
+var renamed = map[string]string{
+	"adopt-inbox": "add-inbox", "dark": "web-dark", "empty-inbox": "delete-messages", "end-search": "clear-search", "hidden": "hidden-text",
+	"labels": "link-hints", "next-hit": "next-match", "phone": "web-phone", "previous-hit": "previous-match", "read-on": "next-page",
+	"show-place": "show-source", "unread-next": "next-unread",
 }
 
 // bind gives an action the keys that exist.

@@ -30,7 +30,7 @@ func TestFromACheckToItsPlace(t *testing.T) {
 			}
 			s.do("view-checks")
 			s.send(uitest.Move(1))
-			s.do("show-place")
+			s.do("show-source")
 			if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "<img") {
 				t.Errorf("%d cells wide the lines marked are %q:\n%s", w, got, s.draw())
 			}
@@ -95,7 +95,7 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 	s.await(api.Message{ID: "1"})
 	s.Show(message.File("a", "eml", "Subject: A\r\nFrom: a@b.example\r\n\r\nText\r\n"))
 	s.layout()
-	s.do("view-checks", "show-place")
+	s.do("view-checks", "show-source")
 	if s.View != render.Headers {
 		t.Errorf("a check of the header leads to %s", Views[s.View])
 	}
@@ -108,7 +108,7 @@ func TestWhatClientsLackHasAPlace(t *testing.T) {
 	s := open(t, 124, 24, api.Message{ID: "1", Subject: "Round", Text: "A mail", HTML: "<div style=\"display:none\">In short</div><p>A mail</p>\n<b style=\"border-radius:4px\">x</b>"})
 	s.do("view-checks")
 	s.draw().See("border-radius · 1 place · square corners in Outlook for Windows")
-	s.do("show-place")
+	s.do("show-source")
 	if got := s.marks(); s.View != render.HTML || len(got) != 1 || !strings.Contains(got[0], "border-radius:4px") {
 		t.Errorf("it leads to %q in %s", got, Views[s.View])
 	}
@@ -140,7 +140,7 @@ func TestAlikeChecksAreFolded(t *testing.T) {
 	}
 	s.do("unfold")
 	s.send(uitest.Move(2))
-	s.do("show-place")
+	s.do("show-source")
 	if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "x.example/2") {
 		t.Errorf("the third leads to %q", got)
 	}

@@ -84,7 +84,7 @@ func TestOpeningAndClosing(t *testing.T) {
 	if s.Message == nil || !s.Reads("1") || s.Reads("2") || s.Message != row {
 		t.Errorf("it reads %+v", s.Message)
 	}
-	s.do("read-on")
+	s.do("next-page")
 	for _, c := range []struct {
 		after time.Duration
 		shown bool
@@ -102,7 +102,7 @@ func TestOpeningAndClosing(t *testing.T) {
 	}
 	s.Show(message.New("a", api.Message{Text: paragraphs(50)}))
 	s.layout()
-	s.do("view-text", "hidden", "unfold", "read-on")
+	s.do("view-text", "hidden-text", "unfold", "next-page")
 	s.send(uitest.Search)
 	s.press("paragraph")
 	if s.top == 0 {
@@ -267,7 +267,7 @@ func TestReasons(t *testing.T) {
 		}
 	}
 	s := open(t, 60, 20, text)
-	if s.do("hidden"); !s.hidden || s.ToggleHidden() {
+	if s.do("hidden-text"); !s.hidden || s.ToggleHidden() {
 		t.Error("what was done about hidden text is not said")
 	}
 	s = open(t, 80, 20, api.Message{ID: "h", HTML: "<p hidden>a<p>&nbsp;<p hidden>b"})
@@ -331,7 +331,7 @@ func TestAHostileMessage(t *testing.T) {
 			s.draw()
 			s.send(uitest.Page(1))
 			s.draw()
-			s.do("next-view", "hidden", "unfold")
+			s.do("next-view", "hidden-text", "unfold")
 		}
 		s.send(uitest.Search, tea.PasteMsg{Content: h})
 		s.draw()
@@ -384,12 +384,12 @@ func TestSearching(t *testing.T) {
 		{"typed to its end", press("dle is"), []string{"1 found", "The needle is here."}, "", true, true},
 		{"deleted again", press("backspace", "backspace", "backspace"), []string{"2 found"}, "", true, true},
 		{"done", press("enter"), []string{"1 of 2", "The needle is here."}, "/needle", false, true},
-		{"the next", step("next-hit"), []string{"2 of 2", "Another NEEDLE."}, "", false, true},
-		{"around the end", step("next-hit"), []string{"1 of 2", "The needle is here."}, "", false, true},
-		{"and back", step("previous-hit"), []string{"2 of 2", "Another NEEDLE."}, "", false, true},
+		{"the next", step("next-match"), []string{"2 of 2", "Another NEEDLE."}, "", false, true},
+		{"around the end", step("next-match"), []string{"1 of 2", "The needle is here."}, "", false, true},
+		{"and back", step("previous-match"), []string{"2 of 2", "Another NEEDLE."}, "", false, true},
 		{"in another view", step("view-text"), []string{"1 of 2"}, "", false, true},
 		{"narrower", func() { s.fit(30, 16) }, []string{"1 of 2"}, "", false, true},
-		{"at the other", step("next-hit"), []string{"2 of 2"}, "", false, true},
+		{"at the other", step("next-match"), []string{"2 of 2"}, "", false, true},
 		{"wider", func() { s.fit(60, 16) }, []string{"2 of 2"}, "", false, true},
 		{"undone", func() { s.send(uitest.Back) }, []string{"Hay"}, "of 2", false, false},
 		{"nowhere", func() { s.send(uitest.Search); s.press("nowhere to be found", "enter") }, []string{"/nowhere to … not found"}, "", false, false},
@@ -413,7 +413,7 @@ func TestHitsStandOut(t *testing.T) {
 	s := open(t, 60, 20, api.Message{ID: "1", HTML: "<p>One <b>two</b> 日本 TWO two</p>"})
 	s.send(uitest.Search)
 	s.press("two", "enter")
-	s.do("next-hit")
+	s.do("next-match")
 	th := uitest.Theme(t)
 	want := "One " + th.Match.On("two") + theme.Bold.On(" ") + "日本 " + (th.Match + theme.Reverse).On("TWO") + " " + th.Match.On("two")
 	cells := func(rows string) string { return lipgloss.NewCanvas(60, 20).Compose(uv.NewStyledString(rows)).Render() }

@@ -124,26 +124,26 @@ func (s *scene) act(id string) {
 	s.t.Helper()
 	reason := s.RequireOpen()
 	switch id {
-	case "read-on":
+	case "next-page":
 		reason = ""
 		s.Page(1)
-	case "next-hit":
+	case "next-match":
 		if reason = s.RequireHits("/"); reason == "" {
 			s.Step(1)
 		}
-	case "show-place":
+	case "show-source":
 		if reason = s.RequireCheck("6"); reason == "" {
 			s.reason = s.ShowPlace()
 		}
 	case "next-view":
 		s.NextView()
-	case "previous-hit":
+	case "previous-match":
 		s.Step(-1)
-	case "end-search":
+	case "clear-search":
 		s.Back()
 	case "unfold":
 		s.ToggleUnfold()
-	case "hidden":
+	case "hidden-text":
 		s.ToggleHidden()
 	case "images":
 		if reason = s.RequireImages(false); reason == "" {
