@@ -139,12 +139,7 @@ func adminHandler(stopping context.Context, admin *Admin, control, rest http.Han
 		if err == nil {
 			result, err = admin.carryOut(r.Context(), r.PathValue("operation"), in)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		if err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			result = adminError{service.ErrorCode(err), err.Error()}
-		}
-		_ = json.NewEncoder(w).Encode(result) // it fails when the client has left
+		writeAnswer(w, result, err)
 	})
 	if control != nil {
 		mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
@@ -156,6 +151,16 @@ func adminHandler(stopping context.Context, admin *Admin, control, rest http.Han
 		mux.Handle("/v1/", rest)
 	}
 	return mux
+}
+
+// writeAnswer answers with 200 and a result in JSON, or 400 and an adminError.
+func writeAnswer(w http.ResponseWriter, result any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		result = adminError{service.ErrorCode(err), err.Error()}
+	}
+	_ = json.NewEncoder(w).Encode(result) // it fails when the client has left
 }
 
 // ErrOtherUser means that another user may answer at the admin socket of a store.
@@ -189,12 +194,17 @@ func dialSocket(ctx context.Context, store string) (net.Conn, error) {
 }
 
 // askOwner has the process that owns the store carry out an operation, and decodes its result.
-func askOwner(ctx context.Context, client *http.Client, operation string, in adminRequest, out any) error {
+func askOwner(ctx context.Context, client *http.Client, operation string, in, out any) error {
+	return ask(ctx, client, "http://admin/admin/"+operation, in, out)
+}
+
+// ask has another process of the service answer a question.
+func ask(ctx context.Context, client *http.Client, url string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin/admin/"+operation, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,13 @@ type Config struct {
 	SMTPS   string // address of the SMTP server with implicit TLS; empty: none
 	POP3    string // address of the POP3 server; empty: none
 	Metrics string // address of the Prometheus metrics; empty: none
+	SSH     string // address of the SSH server; empty: none
+
+	// Sessions returns the command of the process that serves SSH, which calls [ServeSessions] with the settings; Name is the
+	// service's for its users.
+	Sessions  func(settings string) *exec.Cmd
+	SSHLimits SSHLimits
+	Name      string
 
 	// Listeners replace the addresses, by protocol as in [Server.Addr]. The server closes them.
 	Listeners map[string]net.Listener
@@ -171,7 +179,7 @@ type address struct {
 }
 
 func (c Config) addresses() []address {
-	all := []address{{protocol: "HTTP", addr: c.HTTP}, {protocol: "SMTP", addr: c.SMTP}, {protocol: "SMTPS", addr: c.SMTPS}, {protocol: "POP3", addr: c.POP3}, {protocol: "metrics", addr: c.Metrics}}
+	all := []address{{protocol: "HTTP", addr: c.HTTP}, {protocol: "SMTP", addr: c.SMTP}, {protocol: "SMTPS", addr: c.SMTPS}, {protocol: "POP3", addr: c.POP3}, {protocol: "SSH", addr: c.SSH}, {protocol: "metrics", addr: c.Metrics}}
 	for i := range all {
 		all[i].listener = c.Listeners[all[i].protocol]
 	}
@@ -221,6 +229,9 @@ func (c Config) Check() error {
 	}
 	if c.SMTPS != "" && c.SMTPCert == "" && c.SMTPKey == "" {
 		fault("SMTPS needs a certificate: give --smtp-cert and --smtp-key")
+	}
+	if c.SSH != "" && !servesSSH {
+		fault("--ssh is not supported on this system: run the service on Linux, macOS or a BSD")
 	}
 	if _, err := networks(c.Balancers); err != nil {
 		faults = append(faults, err)

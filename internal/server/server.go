@@ -205,6 +205,13 @@ func (s *Server) newServers() (err error) {
 		box := pop3.New(s.service, o)
 		s.doors = append(s.doors, door{"POP3", box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
 	}
+	if s.listeners["SSH"] != nil {
+		shells, err := s.newSessions(api, guesses)
+		if err != nil {
+			return err
+		}
+		s.doors = append(s.doors, door{"SSH", shells.Serve, shells.Shutdown})
+	}
 	if s.listeners["metrics"] != nil {
 		s.metrics = newMetricsServer(registry, s.store, s.service, s.webhooks, s.log)
 		s.doors = append(s.doors, door{"metrics", func(l net.Listener) error { return ignoreClosed(s.metrics.Serve(l)) }, stopsLater})
@@ -342,7 +349,7 @@ func (s *Server) HTTPAddr() string { return s.Addr("HTTP") }
 // SMTPAddr returns the address of the SMTP server, host:port.
 func (s *Server) SMTPAddr() string { return s.Addr("SMTP") }
 
-// Addr returns the address of a protocol, HTTP, SMTP, SMTPS, POP3 or metrics, host:port, or "" if it is not
+// Addr returns the address of a protocol, HTTP, SMTP, SMTPS, POP3, SSH or metrics, host:port, or "" if it is not
 // served.
 func (s *Server) Addr(protocol string) string {
 	l := s.listeners[protocol]

@@ -39,6 +39,7 @@ import (
 type Service interface {
 	Ready(ctx context.Context) error
 	Authenticate(ctx context.Context, secret string) (service.Key, error)
+	AuthenticateSSH(ctx context.Context, fingerprint string) (service.Key, error)
 	Allow(ctx context.Context, k service.Key) (service.Quota, error)
 
 	CreateInbox(ctx context.Context, k service.Key, n service.NewInbox) (service.Inbox, error)
@@ -265,6 +266,9 @@ func (s *Server) admit(w *response, r *http.Request) error {
 }
 
 func (s *Server) authenticate(r *http.Request) (service.Key, error) {
+	if fingerprint, ok := r.Context().Value(sshKey{}).(string); ok {
+		return s.service.AuthenticateSSH(r.Context(), fingerprint)
+	}
 	secret := secretOf(r)
 	if secret == "" {
 		return s.service.Authenticate(r.Context(), secret)
