@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,8 @@ type app struct {
 	showsProblems bool                // the command itself shows what is wrong in config.toml
 	usualKeys     map[string][]string // of the application, nil for commands to which its keys do not matter
 
+	visit *visit // the session over SSH that this is for; nil for this process's user
+
 	exitNotice atomic.Pointer[string] // what to say of the local service when the application is left
 
 	painting browser.Painter // see painter
@@ -62,6 +65,9 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	a.args = args
 	defer a.painting.Close()
 	root := a.root()
+	if a.visit != nil && len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return unknownCommand(root, args[0]) // Cobra has it everywhere
+	}
 	root.SetArgs(append([]string{}, args...)) // for nil, Cobra would take those of the process
 	cmd, err := root.ExecuteContextC(ctx)
 	err = errors.Join(err, a.helpErr)
@@ -120,10 +126,14 @@ mayfly --base-url https://api.example`,
 	addGroup(root, "inboxes", a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(), a.sessionsCommand(),
 		a.saveCommand(), a.releaseCommand(), a.extendCommand(), a.rmCommand())
 	addGroup(root, "tests and agents", a.execCommand(), a.previewCommand(), a.sendmailCommand(), a.mcpCommand())
-	addGroup(root, "service", a.upCommand(), a.downCommand(), a.serveCommand(), a.adminCommand(), a.healthCommand(), a.localServiceCommand())
+	addGroup(root, "service", a.upCommand(), a.downCommand(), a.serveCommand(), a.adminCommand(), a.healthCommand(), a.localServiceCommand(), a.sessionsCommand())
 	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand(), a.completionCommand(), a.versionCommand())
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("this machine")
+	if a.visit != nil {
+		root.RunE = a.runSessionUI
+		a.visit.restrict(root)
+	}
 	return root
 }
 

@@ -100,7 +100,11 @@ func (a *app) manualPage(ctx context.Context, topic string) error {
 
 func (a *app) help(w io.Writer, cmd *cobra.Command) error {
 	out := &colorprofile.Writer{Forward: w, Profile: a.colorProfile()}
-	_, err := io.WriteString(out, pageOf(cmd).terminal(a.columns()))
+	page := pageOf(cmd)
+	if a.visit != nil {
+		page = a.visit.page(page)
+	}
+	_, err := io.WriteString(out, page.terminal(a.columns()))
 	return err
 }
 

@@ -100,7 +100,11 @@ func (a *app) copy(ctx context.Context, text string) string {
 			ways = append(ways, "OSC 52")
 		}
 	}
-	names, err := a.env.Environ.Copy(ctx, text)
+	var names []string
+	var err error
+	if a.visit == nil {
+		names, err = a.env.Environ.Copy(ctx, text)
+	}
 	switch ways = append(ways, names...); {
 	case len(ways) > 0:
 		return fmt.Sprintf("copied (%s)", strings.Join(ways, ", "))

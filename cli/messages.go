@@ -125,12 +125,24 @@ func (a *app) saveCommand() *cobra.Command {
 		Use:   "save [INBOX] [MESSAGE]",
 		Short: "Save a message and its attachments to files",
 		Long: "Save a message and its attachments to files, and print their names. Names are made safe, and no file is overwritten: one that has the same content already is left as it is. " +
-			"If the service has no raw message, its text and HTML are saved instead.",
-		Example:           "mayfly save\nmayfly save quiet-otter --dir mails",
-		Args:              atMost(2),
+			"If the service has no raw message, its text and HTML are saved instead.\n\n" +
+			"With - as first argument, write them to standard output instead, as a tar archive.",
+		Example:           "mayfly save\nmayfly save quiet-otter --dir mails\nmayfly save - quiet-otter | tar x",
+		Args:              atMost(3),
 		ValidArgsFunction: a.completeMessage,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			archive := len(args) > 0 && args[0] == "-"
+			switch {
+			case archive && term.Is(a.env.Stdout):
+				return withNext(usagef("an archive is not for a terminal"), "pipe it, as in `mayfly save - | tar x`")
+			case archive:
+				args = args[1:]
+			case a.visit != nil:
+				return withNext(usagef("no files are saved on the machine of the service"), "`mayfly save - | tar x` saves them on yours")
+			case len(args) > 2:
+				return atMost(2)(cmd, args)
+			}
 			s, m, err := a.message(ctx, args)
 			if err != nil {
 				return err
@@ -138,6 +150,9 @@ func (a *app) saveCommand() *cobra.Command {
 			contents, err := a.attachments(ctx, s, m)
 			if err != nil {
 				return err
+			}
+			if archive {
+				return writeArchive(a.env.Stdout, m, contents)
 			}
 			files, err := m.Save(dir)
 			for i := 0; i < len(m.Attachments) && err == nil; i++ {

@@ -53,6 +53,8 @@ func (a *app) colorProfile() colorprofile.Profile {
 	switch {
 	case !a.styled():
 		return colorprofile.NoTTY
+	case a.color != "always" && a.visit != nil:
+		return colorprofile.Env(a.env.Environ)
 	case a.color != "always":
 		return colorprofile.Detect(a.env.Stdout, a.env.Environ)
 	case a.env.Getenv("NO_COLOR") == "":
@@ -199,7 +201,7 @@ func (a *app) pager(ctx context.Context, command []string) *exec.Cmd {
 // pagerCommand returns $PAGER, by default less, and nothing without that program or a terminal, which
 // a pager needs to be in the foreground of.
 func (a *app) pagerCommand() []string {
-	if !term.Foreground(a.env.Stdout) || !term.Foreground(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
+	if a.visit != nil || !term.Foreground(a.env.Stdout) || !term.Foreground(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	command := strings.Fields(a.env.Getenv("PAGER"))

@@ -15,6 +15,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -57,7 +58,17 @@ func Run(ctx context.Context, args []string, env Env) int {
 // that ignores that.
 func (a *app) run(ctx context.Context, args []string) int {
 	ended := make(chan error, 1)
-	go func() { ended <- a.execute(ctx, args) }()
+	go func() {
+		if a.visit != nil { // a fault ends no other session
+			defer func() {
+				if p := recover(); p != nil {
+					slog.Error("a session panicked", "panic", p, "stack", string(debug.Stack()))
+					ended <- errFailed
+				}
+			}()
+		}
+		ended <- a.execute(ctx, args)
+	}()
 	select {
 	case err := <-ended:
 		return a.report(ctx, err)
@@ -90,9 +101,16 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.As(context.Cause(ctx), &signal):
 		return signal.status()
 	}
+	if a.visit != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // such as that the service is stopping
+	}
 	status := exitStatus(err)
 	if silent := (quiet{}); !errors.As(err, &silent) && status != statusBrokenPipe {
-		fmt.Fprintln(a.env.Stderr, errorLine(err))
+		line := errorLine(err)
+		if a.visit != nil {
+			line = a.visit.hint(line)
+		}
+		fmt.Fprintln(a.env.Stderr, line)
 	}
 	return status
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
@@ -87,6 +88,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "`address` that accepts mail")
 	f.StringVar(&c.SMTPS, "smtps", "", "`address` that accepts mail over TLS from the start (default: none)")
 	f.StringVar(&c.POP3, "pop3", "", "`address` where clients fetch mail by POP3 (default: none)")
+	f.StringVar(&c.SSH, "ssh", "", "`address` where teams use the application and the command line by SSH (default: none)")
 	f.StringSliceVar(&c.Balancers, "balancers", nil, "`list` of networks whose connections begin with the PROXY protocol, which names the client (default: none)")
 	f.StringVar(&c.Metrics, "metrics", "", "`address` of the Prometheus metrics (default: none)")
 	f.BoolVar(&s.mcp, "mcp", false, "also serve the Model Context Protocol, at /mcp")
@@ -144,6 +146,12 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a long poll waits (default 1m)")
 	groupFlags(f, "limits of the REST API")
 
+	f.IntVar(&c.SSHLimits.MaxSessions, "ssh-max-sessions", 0, "sessions at a time (default 256)")
+	f.IntVar(&c.SSHLimits.MaxSessionsPerKey, "ssh-max-sessions-per-key", 0, "sessions of an API key at a time (default 32)")
+	f.Var((*duration)(&c.SSHLimits.IdleTimeout), "ssh-idle-timeout", "longest time without a key pressed (default 12h)")
+	f.Var((*size)(&c.SSHLimits.Memory), "ssh-memory", "memory for all sessions (default 1 GiB)")
+	groupFlags(f, "limits of SSH")
+
 	f.StringVar(&s.logFormat, "log-format", "text", "`format` of the log: text or json")
 	f.StringVar(&s.logLevel, "log-level", "info", "least `level` that is logged: debug, info, warn or error")
 	groupFlags(f, "logging")
@@ -190,6 +198,9 @@ func (s *serving) run(ctx context.Context, mistakes error) error {
 		// leaves little garbage.
 		debug.SetGCPercent(50)
 	}
+	machine, _ := os.Hostname() // "" if it has none
+	s.config.Name = cmp.Or(s.config.Hostname, machine, "mayfly")
+	s.config.Sessions = sessionsProcess
 	running, err := server.Start(ctx, s.config)
 	switch {
 	case err != nil && ctx.Err() != nil: // while it waited for its database
@@ -231,7 +242,7 @@ func (s *serving) adoptSockets() error {
 			s.tellSystemd(systemd.Notify("FDSTOREREMOVE=1\nFDNAME=" + socket.Name))
 			continue
 		}
-		err = errors.Join(err, fmt.Errorf("systemd passes on a socket at %s, but no setting has this address: name it http, smtp, smtps, pop3 or metrics (FileDescriptorName=)", socket.Addr()))
+		err = errors.Join(err, fmt.Errorf("systemd passes on a socket at %s, but no setting has this address: name it http, smtp, smtps, pop3, ssh or metrics (FileDescriptorName=)", socket.Addr()))
 	}
 	return err
 }
@@ -263,11 +274,11 @@ func (s *serving) announce(running *server.Server) {
 		rest = "https://" + running.HTTPAddr()
 	}
 	if s.logFormat == "json" {
-		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "smtps", running.Addr("SMTPS"), "pop3", running.Addr("POP3"), "store", server.StoreName(s.config.Store))
+		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "smtps", running.Addr("SMTPS"), "pop3", running.Addr("POP3"), "ssh", running.Addr("SSH"), "store", server.StoreName(s.config.Store))
 		return
 	}
 	more := ""
-	for _, protocol := range []string{"SMTPS", "POP3"} {
+	for _, protocol := range []string{"SMTPS", "POP3", "SSH"} {
 		if addr := running.Addr(protocol); addr != "" {
 			more += ", " + protocol + " on " + addr
 		}

@@ -120,6 +120,9 @@ func (a *app) smtp(c *connection) string {
 	if c.session != nil {
 		return c.session.last.Load().SMTP()
 	}
+	if a.visit != nil {
+		return a.visit.SMTPShown
+	}
 	if keys.SameService(c.baseURL, a.meant()) {
 		return a.env.Getenv("MAYFLY_SMTP")
 	}
@@ -129,6 +132,9 @@ func (a *app) smtp(c *connection) string {
 // connect finds the service that the settings name, and the key to it. The user at a terminal is told
 // if it does not answer.
 func (a *app) connect(ctx context.Context) (*connection, error) {
+	if a.visit != nil {
+		return a.connectVisit()
+	}
 	a.saysSlow = term.Is(a.env.Stderr)
 	return a.connectBy(ctx, local.Find)
 }
@@ -202,6 +208,9 @@ func (a *app) connection(p endpoint, key string, through http.RoundTripper) (*co
 }
 
 func (a *app) registry(p endpoint) *registry.Registry {
+	if a.visit != nil {
+		return a.visit.known
+	}
 	baseURL := p.baseURL
 	if p.profile == localName {
 		baseURL = "" // its port may change
@@ -261,6 +270,10 @@ func (a *app) dir(variable, fallback string) string {
 // or the command shows it itself.
 func (a *app) config() config.Config {
 	a.configOnce.Do(func() {
+		if a.visit != nil {
+			a.conf = config.Default()
+			return
+		}
 		a.conf = config.Read(a.configFile(), a.usualKeys)
 		a.checkRelay()
 		if a.showsProblems {

@@ -83,12 +83,9 @@ func (s *Service) Secret(ctx context.Context, name string, fresh []byte) ([]byte
 	return s.store.Secret(ctx, name, fresh)
 }
 
-// ClientState returns what clients keep of an inbox of the key, nil at first, or NotFound.
-func (s *Service) ClientState(ctx context.Context, k Key, inboxID string) ([]byte, error) {
-	if _, err := s.Inbox(ctx, k, inboxID); err != nil {
-		return nil, err
-	}
-	return s.store.ClientState(ctx, k.ID, inboxID)
+// ClientStates returns what clients keep of the inboxes of a key, by their IDs.
+func (s *Service) ClientStates(ctx context.Context, k Key) (map[string][]byte, error) {
+	return s.store.ClientStates(ctx, k.ID)
 }
 
 // SetClientState replaces what clients keep of an inbox. Taken: it is not before any more.

@@ -37,9 +37,9 @@ type Store interface {
 	// Secret returns the secret with a name, which is fresh if there was none.
 	Secret(ctx context.Context, name string, fresh []byte) ([]byte, error)
 
-	// ClientState returns what clients keep of an inbox, nil at first. It is gone with the inbox.
-	ClientState(ctx context.Context, keyID, inboxID string) ([]byte, error)
-	// SetClientState replaces it. Taken: it is not before. NotFound: there is no such inbox.
+	// ClientStates returns what clients keep of the inboxes of a key, by their IDs. It is gone with its inbox.
+	ClientStates(ctx context.Context, keyID string) (map[string][]byte, error)
+	// SetClientState replaces what clients keep of an inbox, nil at first. Taken: it is not before. NotFound: there is no such inbox.
 	SetClientState(ctx context.Context, keyID, inboxID string, before, after []byte) error
 
 	// CreateInbox creates an inbox from its ID, KeyID, Address, CreatedAt and ExpiresAt. Taken: the

@@ -70,6 +70,9 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	a.inboxes.ByMail = a.settings.kept.ByMail
 	a.connection = session.NewConnection(ctx, o.Services, o.Log, a.now)
 	a.table = table{actions: a.actions(o.Config.Commands)}
+	if o.Away != nil {
+		restrictAway(a.table.actions)
+	}
 	a.table.bind(o.Config.Keys)
 	a.applyTheme()
 	if o.LogPath != "" {
@@ -85,8 +88,13 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 func (a *app) subjects(o config.Config) {
 	c := a.common
 	a.links = links{c}
-	browser.RemoveLeft()
-	a.reading = &reading{common: c, painter: &browser.Painter{Command: o.Browser.Command, Timeout: o.Browser.Limit()}}
+	painter := &browser.Painter{Command: o.Browser.Command, Timeout: o.Browser.Limit()}
+	if c.host != nil && c.host.Away {
+		painter.Off = errors.New("no browser renders for a session over SSH")
+	} else {
+		browser.RemoveLeft()
+	}
+	a.reading = &reading{common: c, painter: painter}
 	a.copying = &copying{common: c, links: a.links, reading: a.reading, auto: o.UI.Autocopy}
 	a.reading.onRead = a.copying.onRead
 	a.arrivals = &arrivals{common: c, reading: a.reading, copying: a.copying, follow: o.UI.Follow}
@@ -252,18 +260,29 @@ type Options struct {
 	LogPath   string        // where Log writes, as shown to the user; empty when nothing is logged
 	ThemePath string        // file that keeps the theme chosen on the screen; empty for none
 	Release   func() func() // called before another program gets the terminal; it returns what to call after
+	Away      *Away         // the terminal of a user who is not at this machine, of which nothing is used then; else nil
 	NoColor   bool          // no colours, whatever the terminal supports; see NO_COLOR
 }
 
 // Run shows the application until the user quits or ctx ends. Its error is one line for the user.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
-	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir, o.Release))
+	h := host.Terminal()
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
+	if o.Away == nil {
+		h = host.New(o.Config.UI.DownloadDir, o.Release)
+	} else {
+		options = append(options, o.Away.options()...)
+	}
+	a := newApp(ctx, o, h)
 	if o.NoColor {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	_, err := tea.NewProgram(a, options...).Run()
+	program := tea.NewProgram(a, options...)
+	if o.Away != nil {
+		go o.Away.follow(ctx, program)
+	}
+	_, err := program.Run()
 	ended := ctx.Err() != nil
 	cancel()
 	closed := a.close()

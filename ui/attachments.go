@@ -52,7 +52,9 @@ func (t attachments) menu() tea.Cmd {
 	for _, i := range all {
 		menu.Choices = append(menu.Choices, dialog.Choice{ID: strconv.Itoa(i), Title: attachmentName(f.message, i), Aside: render.Bytes(f.message.Attachments[i].Size)})
 	}
-	menu.Choices = append(menu.Choices, dialog.Choice{ID: "all", Title: fmt.Sprintf("Save all %d", len(all)), Aside: host.ShortPath(t.host.Downloads)})
+	if !t.host.Away {
+		menu.Choices = append(menu.Choices, dialog.Choice{ID: "all", Title: fmt.Sprintf("Save all %d", len(all)), Aside: host.ShortPath(t.host.Downloads)})
+	}
 	return t.show(dialog.NewMenu(menu))
 }
 
@@ -101,6 +103,12 @@ func (f attached) choose(i int) tea.Cmd {
 	var choices []dialog.Choice
 	if f.showsHere(i) {
 		choices = append(choices, dialog.Choice{ID: "look", Title: "View here"})
+	}
+	if f.host.Away && choices == nil {
+		f.note(insteadAway["save-message"])
+		return nil
+	} else if f.host.Away {
+		return f.lookAt(i)
 	}
 	choices = append(choices, dialog.Choice{ID: "open", Title: "Open in the default application", Reason: refused},
 		dialog.Choice{ID: "save", Title: "Save it", Aside: host.ShortPath(f.host.Downloads)})

@@ -63,6 +63,7 @@ var ErrNone = errors.New("no Chrome, Chromium, Edge or Brave was found: install 
 type Painter struct {
 	Command string        // the program; "" for the browser that is installed
 	Timeout time.Duration // for which a browser may make no progress; 0 for half a minute
+	Off     error         // why nothing is painted, nil if it is
 	busy    sync.Mutex
 	running *chrome // nil while there is none
 }
@@ -108,6 +109,9 @@ var browsers = []string{
 
 // Browser returns the program that paints, or ErrNone.
 func (p *Painter) Browser() (string, error) {
+	if p.Off != nil {
+		return "", p.Off
+	}
 	if p.Command != "" {
 		path, err := exec.LookPath(p.Command)
 		if err != nil {

@@ -35,6 +35,10 @@ var ErrBusy = errors.New("another process has been handing over a message of thi
 
 // Delivered returns what was delivered of an inbox, if that can be kept.
 func (r *Registry) Delivered(inboxID string) (watch.Delivered, error) {
+	if r.remote != nil {
+		content, err := r.remote.of(context.Background(), inboxID, 0)
+		return decode(content).Delivered, err
+	}
 	err := os.MkdirAll(r.dir, 0o700)
 	if err == nil {
 		var f *os.File
@@ -56,6 +60,9 @@ func (r *Registry) Delivered(inboxID string) (watch.Delivered, error) {
 // An error before give was called is that of the folder, of ctx, or [ErrBusy]; after it, that the
 // change is not kept. What is damaged counts as nothing delivered.
 func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watch.Delivered) (changed bool)) error {
+	if r.remote != nil {
+		return r.remote.handOver(ctx, inboxID, give)
+	}
 	unlock, err := r.lock(ctx, inboxID)
 	if err != nil {
 		return fmt.Errorf("keep what was delivered: %w", err)
@@ -136,9 +143,11 @@ type Mark struct {
 	Unread   bool
 }
 
-// SaveSeen records marks of an inbox beside what other processes have recorded. Messages older than the newest maxRead
-// that were read count as read.
+// SaveSeen records marks of an inbox beside what other processes have recorded.
 func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
+	if r.remote != nil {
+		return r.remote.change(context.Background(), inboxID, func(s *state) bool { s.Seen.add(inboxID, marks); return true })
+	}
 	unlock, err := r.lock(context.Background(), inboxID)
 	if err != nil {
 		return fmt.Errorf("this machine will not remember what was read: %w", err)
@@ -147,7 +156,19 @@ func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
 	path := r.path(inboxID, seenSuffix)
 	seen, err := read[Seen](path)
 	if err != nil {
-		seen = Seen{InboxID: inboxID, Read: map[string]int64{}}
+		seen = Seen{}
+	}
+	seen.add(inboxID, marks)
+	if err := r.write(path, seen, time.Now().Add(longestLife)); err != nil {
+		return fmt.Errorf("this machine will not remember what was read: %w", err)
+	}
+	return nil
+}
+
+// add adds marks. Messages older than the newest maxRead that were read count as read.
+func (seen *Seen) add(inboxID string, marks []Mark) {
+	if seen.InboxID = inboxID; seen.Read == nil {
+		seen.Read = map[string]int64{}
 	}
 	for _, m := range marks {
 		if seen.Read[short(m.ID)] = m.Received.Unix(); m.Unread {
@@ -159,10 +180,6 @@ func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
 		seen.Until = newest[len(newest)-maxRead-1]
 		maps.DeleteFunc(seen.Read, func(_ string, received int64) bool { return received <= seen.Until })
 	}
-	if err := r.write(path, seen, time.Now().Add(longestLife)); err != nil {
-		return fmt.Errorf("this machine will not remember what was read: %w", err)
-	}
-	return nil
 }
 
 // SeenReader reads what was seen of the inboxes, for one goroutine at a time.
@@ -170,16 +187,20 @@ type SeenReader struct {
 	registry *Registry
 	changed  time.Time // when a file was last replaced, as the folder has it
 	files    map[string]fs.FileInfo
+	states   map[string][]byte // of a registry with a keeper
 }
 
 // SeenReader returns a reader that has read nothing yet.
 func (r *Registry) SeenReader() *SeenReader {
-	return &SeenReader{registry: r, files: map[string]fs.FileInfo{}}
+	return &SeenReader{registry: r, files: map[string]fs.FileInfo{}, states: map[string][]byte{}}
 }
 
 // Read returns what was seen of the inboxes for which that may have changed since the last call, by inbox ID, also
 // with an error. Damaged files are skipped. While nothing changes it only asks for the time of the folder.
 func (s *SeenReader) Read() (map[string]Seen, error) {
+	if s.registry.remote != nil {
+		return s.readRemote()
+	}
 	all := map[string]Seen{}
 	if dir, err := os.Stat(s.registry.dir); err == nil {
 		if dir.ModTime().Equal(s.changed) {

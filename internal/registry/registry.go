@@ -69,6 +69,7 @@ func (i Inbox) API() api.Inbox {
 // goroutines and processes.
 type Registry struct {
 	dir     string
+	remote  *remote // what keeps everything instead of files, if it is not nil
 	pruning rate.Sometimes
 }
 
@@ -128,6 +129,9 @@ func (r *Registry) InboxAt(ctx context.Context, c *api.Client, email string) (ap
 
 // Known returns the inbox with an ID, if it is known here. It may be gone.
 func (r *Registry) Known(inboxID string) (api.Inbox, bool) {
+	if r.remote != nil {
+		return api.Inbox{}, false
+	}
 	i, err := read[Inbox](r.path(inboxID, suffix))
 	return i.API(), err == nil
 }
@@ -135,6 +139,9 @@ func (r *Registry) Known(inboxID string) (api.Inbox, bool) {
 // List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged
 // files are skipped.
 func (r *Registry) List() ([]Inbox, error) {
+	if r.remote != nil {
+		return r.remote.list()
+	}
 	all, err := readAll[Inbox](r, suffix, func(fs.DirEntry) bool { return false })
 	if err != nil {
 		return nil, fmt.Errorf("list the known inboxes: %w", err)
@@ -223,6 +230,9 @@ func (r *Registry) Put(i Inbox) error {
 	if i.ID == "" {
 		return errors.New("this machine will not remember the inbox: it has no ID")
 	}
+	if r.remote != nil {
+		return r.remote.label(i)
+	}
 	path := r.path(i.ID, suffix)
 	if known, err := read[Inbox](path); err == nil && i.Label == "" {
 		i.Label = known.Label
@@ -238,7 +248,12 @@ func (r *Registry) Put(i Inbox) error {
 }
 
 // Remove forgets an inbox; an unknown one is not an error.
-func (r *Registry) Remove(inboxID string) error { return r.remove(hash(inboxID)) }
+func (r *Registry) Remove(inboxID string) error {
+	if r.remote != nil {
+		return nil // it is gone with the inbox
+	}
+	return r.remove(hash(inboxID))
+}
 
 // Gone forgets an inbox that a service does not have any more, named by its ID or address, and reports whether it
 // was known: to delete one that is gone is what was wanted, and a name that nobody knows is a mistake. A nil registry

@@ -20,6 +20,9 @@ import (
 	"github.com/pires/go-proxyproto"
 	gossh "golang.org/x/crypto/ssh"
 
+	"mayfly/api"
+	"mayfly/internal/registry"
+	"mayfly/service"
 	"mayfly/service/ssh"
 )
 
@@ -44,8 +47,8 @@ const (
 var errMemory = errors.New("the memory of the sessions is used up (--ssh-memory)")
 
 // ServeSessions serves SSH in a process that a [Server] has started, until that server or ctx ends. Run is as in the package ssh;
-// the transport makes its session's requests of the API, and ends with it.
-func ServeSessions(ctx context.Context, settings string, log func(debug bool) *slog.Logger, run func(context.Context, SessionSettings, *Session, http.RoundTripper) int) error {
+// Parent is the service for its session.
+func ServeSessions(ctx context.Context, settings string, log func(debug bool) *slog.Logger, run func(context.Context, SessionSettings, *Session, Parent) int) error {
 	var set SessionSettings
 	if err := json.Unmarshal([]byte(settings), &set); err != nil {
 		return errors.New("it is started by `mayfly serve --ssh`")
@@ -65,16 +68,16 @@ func ServeSessions(ctx context.Context, settings string, log func(debug bool) *s
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	logger := log(set.Debug)
-	service := newParent(socket, func() { cancel(ssh.ErrStopping) })
-	hostKey, err := gossh.NewSignerFromSigner(remoteKey{service, ed25519.PublicKey(set.HostKey)})
+	up := newParent(socket, func() { cancel(ssh.ErrStopping) })
+	hostKey, err := gossh.NewSignerFromSigner(remoteKey{up, ed25519.PublicKey(set.HostKey)})
 	if err != nil {
 		return err
 	}
 	server := ssh.New(ssh.Options{
-		HostKey: hostKey, Gate: service, Log: logger,
+		HostKey: hostKey, Gate: up, Log: logger,
 		MaxConnections: set.MaxConnections, MaxConnectionsPerAddress: set.MaxConnectionsPerAddress,
 		MaxSessions: set.MaxSessions, MaxSessionsPerKey: set.MaxSessionsPerKey, IdleTimeout: set.IdleTimeout,
-		Run: func(ctx context.Context, s *Session) int { return run(ctx, set, s, service.caller(ctx, s)) },
+		Run: func(ctx context.Context, s *Session) int { return run(ctx, set, s, caller{up, s}) },
 	})
 	memory := cmp.Or(set.Memory, defaultSessionMemory)
 	debug.SetMemoryLimit(memory / 4 * 3)
@@ -173,25 +176,41 @@ func (k remoteKey) Sign(_ io.Reader, message []byte, _ crypto.SignerOpts) (signa
 	return signature, err
 }
 
-// caller returns what makes requests of the API for a session.
-func (p *parent) caller(ctx context.Context, s *Session) http.RoundTripper {
-	return caller{p, ctx, s}
+// Parent is what a session can ask its service for, as the API key of its public key.
+type Parent interface {
+	http.RoundTripper // makes requests of the API
+	registry.Keeper
 }
 
+// caller is the service for a session.
 type caller struct {
 	*parent
-	ctx context.Context
-	s   *Session
+	*Session
 }
 
 // RoundTrip implements http.RoundTripper.
 func (c caller) RoundTrip(r *http.Request) (*http.Response, error) {
-	if c.ctx.Err() != nil {
-		return nil, context.Cause(c.ctx)
-	}
 	r = r.Clone(r.Context())
 	r.URL.Scheme, r.URL.Host = "http", "service"
-	r.Header.Set(fingerprintHeader, c.s.Fingerprint)
-	r.Header.Set(clientHeader, c.s.Remote)
+	r.Header.Set(fingerprintHeader, c.Fingerprint)
+	r.Header.Set(clientHeader, c.Remote)
 	return c.client.Transport.RoundTrip(r)
+}
+
+// States implements registry.Keeper.
+func (c caller) States(ctx context.Context) (states map[string][]byte, err error) {
+	err = ask(ctx, c.client, "http://service/states", stateChange{Fingerprint: c.Fingerprint}, &states)
+	return states, err
+}
+
+// SetState implements registry.Keeper.
+func (c caller) SetState(ctx context.Context, inboxID string, before, after []byte) error {
+	err := ask(ctx, c.client, "http://service/state", stateChange{c.Fingerprint, inboxID, before, after}, new(struct{}))
+	switch service.ErrorCode(err) {
+	case service.Taken:
+		return registry.ErrChanged
+	case service.NotFound:
+		return api.ErrNotFound
+	}
+	return err
 }

@@ -25,8 +25,19 @@ func descriptor(stream any) (fd int, ok bool) {
 	return int(f.Fd()), true
 }
 
+// Remote is a stream that is a terminal elsewhere, such as that of a client of SSH.
+type Remote interface{ TerminalSize() Size }
+
+// RemoteKeys is a Remote that can be read as [Raw] reads a terminal.
+type RemoteKeys interface {
+	RawKeys(ctx context.Context) io.ReadCloser
+}
+
 // Is reports whether stream is a terminal.
 func Is(stream any) bool {
+	if _, ok := stream.(Remote); ok {
+		return true
+	}
 	_, ok := descriptor(stream)
 	return ok
 }
@@ -35,6 +46,9 @@ func Is(stream any) bool {
 // background, the kernel stops a process that reads from the terminal or changes its settings, and
 // what is drawn gets in the way of what is in the foreground.
 func Foreground(stream any) bool {
+	if _, ok := stream.(Remote); ok {
+		return true
+	}
 	fd, ok := descriptor(stream)
 	if !ok {
 		return false
@@ -63,6 +77,9 @@ type Size struct {
 
 // SizeOf returns the size of the terminal that stream is, the zero Size when it is none.
 func SizeOf(stream any) Size {
+	if r, ok := stream.(Remote); ok {
+		return r.TerminalSize()
+	}
 	fd, ok := descriptor(stream)
 	if !ok {
 		return Size{}
@@ -76,6 +93,9 @@ func SizeOf(stream any) Size {
 //
 // In the background, Raw stops this process until it is in the foreground: see [AwaitForeground].
 func Raw(ctx context.Context, in io.Reader) (io.ReadCloser, error) {
+	if r, ok := in.(RemoteKeys); ok {
+		return r.RawKeys(ctx), nil
+	}
 	fd, ok := descriptor(in)
 	if !ok {
 		return nil, errors.New("there is no terminal to read keys from")

@@ -17,11 +17,7 @@ func (g *group) value(key []byte) ([]byte, error) {
 	if v, ok := g.values[string(key)]; ok {
 		return v, nil
 	}
-	return g.store.valueOrNil(key)
-}
-
-func (s *Store) valueOrNil(key []byte) ([]byte, error) {
-	v, err := s.get(key)
+	v, err := g.store.get(key)
 	if service.ErrorCode(err) == service.NotFound {
 		return nil, nil
 	}
@@ -119,9 +115,15 @@ func (s *Store) Secret(ctx context.Context, name string, fresh []byte) (secret [
 	return secret, err
 }
 
-// ClientState implements service.Store.
-func (s *Store) ClientState(ctx context.Context, keyID, inboxID string) ([]byte, error) {
-	return s.valueOrNil(stateKey(keyID, inboxID))
+// ClientStates implements service.Store.
+func (s *Store) ClientStates(ctx context.Context, keyID string) (map[string][]byte, error) {
+	states := map[string][]byte{}
+	prefix := append(prefixed(statePrefix, keyID), 0)
+	err := s.scan(ctx, prefix, after(prefix), func(key, value []byte) (bool, error) {
+		states[string(key[len(prefix):len(key)-1])] = bytes.Clone(value)
+		return true, nil
+	})
+	return states, err
 }
 
 // SetClientState implements service.Store.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -81,22 +82,23 @@ func (s *Store) Secret(ctx context.Context, name string, fresh []byte) (secret [
 	return secret, err
 }
 
-// ClientState implements service.Store.
-func (s *Store) ClientState(ctx context.Context, keyID, inboxID string) ([]byte, error) {
-	if !isName(keyID) || !isName(inboxID) {
-		return nil, nil
-	}
+// ClientStates implements service.Store.
+func (s *Store) ClientStates(ctx context.Context, keyID string) (map[string][]byte, error) {
 	v, err := s.serverOf(ctx, keyID)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	states, err := query(ctx, v.pool, pgx.RowTo[[]byte], "SELECT state FROM inboxes WHERE key_id = $1 AND id = $2", keyID, inboxID)
-	if err != nil || len(states) == 0 {
-		return nil, s.failure(ctx, v.pool, err)
-	}
-	return states[0], nil
+	rows, _ := v.pool.Query(ctx, "SELECT id, state FROM inboxes WHERE key_id = $1 AND state IS NOT NULL", text(keyID)) // the rows have its error
+	states := map[string][]byte{}
+	var id string
+	var state []byte
+	_, err = pgx.ForEachRow(rows, []any{&id, &state}, func() error {
+		states[id] = bytes.Clone(state)
+		return nil
+	})
+	return states, s.failure(ctx, v.pool, err)
 }
 
 // SetClientState implements service.Store.

@@ -118,13 +118,27 @@ func (c *connection) session(ch ssh.Channel, requests <-chan *ssh.Request) {
 			_ = r.Reply(ok, nil)
 		}
 	}()
-	defer func() { _ = ch.Close() }()
 	select {
 	case line := <-started:
-		status := c.run(ctx, cancel, s, line)
-		_, _ = ch.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{uint32(status)}))
+		if c.server.begin() {
+			defer c.server.running.Done()
+			status := c.run(ctx, cancel, s, line)
+			_, _ = ch.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{uint32(status)}))
+		}
 	case <-ctx.Done():
 	}
+	_ = ch.Close()
+}
+
+// begin counts a session that runs, unless the server is stopping.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping.Err() != nil {
+		return false
+	}
+	s.running.Add(1)
+	return true
 }
 
 // sizeOf bounds what a client says. A terminal that does not say its size has that of a VT100.
@@ -160,14 +174,6 @@ func (c *connection) run(ctx context.Context, cancel context.CancelCauseFunc, s 
 		return refuse(statusRateLimit, fmt.Errorf("too many sessions are open: close one, or try again later"))
 	}
 	defer server.sessions.Leave(c.keyID)
-	server.mu.Lock()
-	if server.stopping.Err() != nil {
-		server.mu.Unlock()
-		return refuse(statusError, context.Cause(server.stopping))
-	}
-	server.running.Add(1)
-	server.mu.Unlock()
-	defer server.running.Done()
 	if s.Terminal != nil {
 		limit := server.options.IdleTimeout
 		idle := time.AfterFunc(limit, func() { cancel(errIdle) })

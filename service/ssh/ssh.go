@@ -198,7 +198,7 @@ func (s *Server) serve(nc net.Conn) {
 	var o offered
 	conn, channels, requests, err := ssh.NewServerConn(nc, s.config(remote, &o))
 	if err != nil {
-		if auth := (*ssh.ServerAuthError)(nil); errors.As(err, &auth) && o.err == nil {
+		if auth := (*ssh.ServerAuthError)(nil); o.err == nil && (len(o.wrong) > 0 || errors.As(err, &auth)) {
 			s.options.Gate.Wrong(remote) // one guess: a client offers all keys that it has
 		}
 		s.options.Log.Debug("no connection", "peer", remote, "error", err)

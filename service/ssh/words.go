@@ -25,7 +25,7 @@ func Words(line string) (words []string, err error) {
 			escaped = false
 		case r == '\\' && quote != '\'':
 			escaped, within = true, true
-		case r == quote:
+		case r == quote && quote != 0:
 			quote = 0
 		case quote != 0:
 			word.WriteRune(r)

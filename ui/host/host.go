@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -35,6 +36,16 @@ type Host struct {
 	ReleaseTerminal func() (back func())
 	Copies          *Copies
 	Downloads       string // folder for messages and attachments
+	Away            bool   // the user is elsewhere: no file, program or clipboard of this machine is used
+}
+
+// Terminal is a host where there is nothing but the user's terminal.
+func Terminal() *Host {
+	return &Host{
+		Clipboard: func(context.Context, term.Env, string) ([]string, error) { return nil, nil },
+		Opener:    func(term.Env, string) (term.Opener, error) { return term.Opener{}, errors.New("over SSH") },
+		Copies:    &Copies{}, Away: true,
+	}
 }
 
 // New returns this machine. Messages are saved in downloads, or in the system's folder if it is empty.
