@@ -33,6 +33,7 @@ var overSSH = map[string]string{
 	"read":     "view width json images fail-on",
 	"wait":     "from subject body count exactly none settle since again timeout code link json view width images",
 	"watch":    "json",
+	"sessions": "json",
 	"save":     "",
 	"release":  "to",
 	"extend":   "ttl json",
@@ -253,10 +254,10 @@ var errHungUp = errors.New("the terminal was closed")
 // errFailed is what the user is told of a panic, of which the log has the details.
 var errFailed = errors.New("it failed: the log of the service says where")
 
-// sessionsCommand is the process that serves the sessions over SSH of a service.
-func (a *app) sessionsCommand() *cobra.Command {
+// sshCommand is the process that serves the sessions over SSH of a service.
+func (a *app) sshCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: sessionsCommand + " SETTINGS", Short: "Serve sessions over SSH for the process that starts this one", Hidden: true,
+		Use: sshCommandName + " SETTINGS", Short: "Serve sessions over SSH for the process that starts this one", Hidden: true,
 		Example: "mayfly serve --ssh :2222", Args: exactly(1, "its settings"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.graceful.Store(true)
@@ -266,7 +267,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 	}
 }
 
-const sessionsCommand = "ssh-sessions"
+const sshCommandName = "ssh-sessions"
 
 // sessionsProcess returns the command of that process, which ctrl+c at the terminal of the service does not reach.
 func sessionsProcess(settings string) *exec.Cmd {
@@ -274,7 +275,7 @@ func sessionsProcess(settings string) *exec.Cmd {
 	if err != nil {
 		program = os.Args[0]
 	}
-	cmd := exec.Command(program, sessionsCommand, settings)
+	cmd := exec.Command(program, sshCommandName, settings)
 	cmd.Dir = "/"
 	term.Detach(cmd)
 	return cmd

@@ -17,7 +17,7 @@ var notOverSSH = map[string]string{
 	"read":   "screenshot phone dark",
 	"save":   "dir",
 	"exec":   "", "preview": "", "mcp": "", "up": "", "down": "", "serve": "", "admin": "", "health": "", "key": "", "doctor": "", "man": "", "completion": "",
-	"version": "", localCommand: "", sessionsCommand: "",
+	"version": "", localCommand: "", sshCommandName: "",
 }
 
 // Of each command and flag it is known whether a session over SSH has it: a new one needs a decision.
