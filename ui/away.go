@@ -47,11 +47,11 @@ func (t *Away) follow(ctx context.Context, p *tea.Program) {
 // worksAway are the actions that need nothing but a terminal and the service. A new one is not among them until it is listed.
 var worksAway = strings.Fields(`
 	new-inbox new-inbox-with copy-address copy-code open-link attachments delete-inbox
-	down up page-down page-up first last next-pane previous-pane pane-left pane-right open back unread-next
-	filter search-all read-on search next-hit previous-hit end-search
-	delete-message show-place next-view zoom unfold hidden images view-rich view-text view-html view-headers view-raw view-checks
-	labels release-message unread read-all compare follow autocopy copy-menu
-	empty-inbox extend-inbox mark mark-all pause label-inbox sort-inboxes adopt-inbox
+	down up page-down page-up first last next-pane previous-pane pane-left pane-right open back next-unread
+	filter search-all next-page search next-match previous-match clear-search
+	delete-message show-source next-view zoom unfold hidden-text images view-rich view-text view-html view-headers view-raw view-checks
+	link-hints release-message unread read-all compare follow autocopy copy-menu
+	delete-messages extend-inbox mark mark-all pause label-inbox sort-inboxes add-inbox
 	refresh help manual palette theme mouse quit`)
 
 // insteadAway says what to do instead of the other actions.
@@ -60,8 +60,8 @@ var insteadAway = map[string]string{
 	"save-message": "Not over SSH: `ssh HOST save - | tar x` saves it on your machine",
 	"browser":      "Not over SSH: `ssh HOST save - | tar x` saves it on your machine",
 	"view-web":     "Not over SSH: no browser renders for it",
-	"phone":        "Not over SSH: no browser renders for it",
-	"dark":         "Not over SSH: no browser renders for it",
+	"web-phone":    "Not over SSH: no browser renders for it",
+	"web-dark":     "Not over SSH: no browser renders for it",
 	"pipe":         "Not over SSH: `ssh HOST read --view raw | COMMAND` runs it on your machine",
 	"edit":         "Not over SSH: `ssh HOST read --view raw` prints it",
 	"connect":      "Not over SSH: this is the service that you are logged in to",
