@@ -85,7 +85,7 @@ func (c connecting) form(wrong error) dialog.Dialog {
 		},
 	}
 	if wrong != nil {
-		f.Failed = session.Explain(wrong)
+		f.Failed = session.Advice(wrong)
 	}
 	if t := c.connection.Trouble(); asked.BaseURL != "" && (t == session.NoKey || t == session.KeyRefused || !c.connection.Reached()) {
 		f.First = 1

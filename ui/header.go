@@ -137,7 +137,7 @@ func (a *app) state() string {
 	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
 		return ""
 	case a.session() == nil:
-		return th.Dim.On("○ starting")
+		return th.Dim.On("○ connecting")
 	case i != nil && i.Gone(a.now):
 		return th.Dim.On("✕ gone")
 	case i != nil && i.Paused:
@@ -168,7 +168,7 @@ func (a *app) noMessages(w int) []string {
 	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
 		return nil
 	case a.session() == nil:
-		return say("Starting…")
+		return say("Connecting…")
 	case empty && pending != "":
 		return say(strings.ToUpper(pending[:1]) + pending[1:])
 	case a.messages.Filter.On():
@@ -252,7 +252,7 @@ func (a *app) trouble(w int) []string {
 	for _, row := range theme.Wrap(a.connection.Sentence(a.now), w) {
 		out = append(out, a.theme.Bad.On(row))
 	}
-	out = append(append(out, ""), theme.WrapDim(a.theme, cmp.Or(t.why, session.Explain(a.connection.Err())), w)...)
+	out = append(append(out, ""), theme.WrapDim(a.theme, cmp.Or(t.why, session.Advice(a.connection.Err())), w)...)
 	out = append(out, "")
 	for _, k := range t.does {
 		out = append(out, a.hint(k[0], k[1]))

@@ -206,7 +206,7 @@ func TestALaterAttemptIsMentionedToo(t *testing.T) {
 		h.see("✕ Offline: retry in 2 s")
 		takes = 8 * time.Second
 		h.wait(5 * time.Second)
-		h.see("○ starting", "Starting…")
+		h.see("○ connecting", "Connecting…")
 		h.wait(6 * time.Second)
 		h.see("✕ Offline")
 	})

@@ -136,7 +136,7 @@ func TestTheStateOfTheConnection(t *testing.T) {
 		{"✕ gone", func(a *app) { a.inboxes.Inbox().State = store.Gone; a.inboxes.Inbox().Paused = true }},
 		{"● live", func(a *app) { a.selectInbox(store.All) }},
 		{"", func(a *app) { *a = *starting(t, now.Add(1-startDelay)) }},
-		{"○ starting", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
+		{"○ connecting", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
 		{"○ No API key", fail(fmt.Errorf("connect: %w", keys.ErrNone), time.Time{})},
 		{"✕ The service refused the key", fail(api.ErrUnauthorized, time.Time{})},
 		{"✕ The plan does not allow this", fail(api.ErrForbidden, time.Time{})},
@@ -179,7 +179,7 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		change func(a *app)
 	}{
 		{"just started", "", func(a *app) { *a = *starting(t, now) }},
-		{"starting", "Starting…", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
+		{"connecting", "Connecting…", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
 		{"waiting", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) {}},
 		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) { a.inboxes.Inbox().CopiedAt = now.Add(-5 * time.Second) }},
 		{"with SMTP", "Send mail to it via SMTP h:25|Waiting for mail · 1 min||y copies the address||Point your application's SMTP", func(a *app) { a.session().SMTP, a.session().Local = smtpAt("h:25", ""), true }},
@@ -203,8 +203,8 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"no key", "No API key||This service needs one.||K connect with a key|r check again||Or set MAYFLY_API_KEY, or run:|mayfly key set", fail(keys.ErrNone, time.Time{})},
 		{"no keyring", "No API key||This service needs one, and no|keyring can keep it.|", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
 		{"no keyring", "|Or set MAYFLY_API_KEY, or run:|mayfly key set --file", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
-		{"refused", "The service refused the key||the API key is missing or invalid||K use another key|r try again", fail(api.ErrUnauthorized, time.Time{})},
-		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this||K use another key|r try again", fail(api.ErrForbidden, time.Time{})},
+		{"refused", "The service refused the key||the API key is missing or invalid;|`mayfly key status` shows which key|was used and where it comes from,|`mayfly key set` stores another||K use another key|r try again", fail(api.ErrUnauthorized, time.Time{})},
+		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this; use a key with a plan|that allows this||K use another key|r try again", fail(api.ErrForbidden, time.Time{})},
 		{"limited", "Request limit reached: retry in 2 s||Watching resumes when the service|allows it.", fail(api.ErrRateLimited, now.Add(2*time.Second))},
 		{"offline", "Offline||list messages:  👨 ❤ end", fail(broken, time.Time{})},
 		{"offline", "||r try now|K connect to another", fail(broken, time.Time{})},

@@ -174,7 +174,7 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 		total = unread
 	}
 	if p.brief {
-		state := span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
+		state := span{Text: p.briefly(i, now), Style: p.statusStyle(th, i, now)}
 		if state.Text != "" { // beside the count, and the name in what is left
 			room := b.room(total) - theme.Width(state.Text)
 			name.Text = theme.CutMiddle(name.Text, room-1)
@@ -183,18 +183,22 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 		return []string{b.line(mark, append(first, total)...)}
 	}
 	state := p.status(i, now)
-	state = theme.FirstFit([]string{state, strings.TrimSuffix(state, " left")}, b.room(span{}))
-	return []string{b.line(mark, append(first, total)...), b.line(" ", span{Text: state, Style: statusStyle(th, i, now)})}
+	short, _, _ := strings.Cut(strings.TrimSuffix(state, " left"), " · ") // a time beside a word would be how long it has lasted
+	state = theme.FirstFit([]string{state, short}, b.room(span{}))
+	return []string{b.line(mark, append(first, total)...), b.line(" ", span{Text: state, Style: p.statusStyle(th, i, now)})}
 }
 
+// failing reports whether an inbox fails by itself, and not with the whole service.
+func (p *Inboxes) failing(i *store.Inbox) bool { return i.State == store.Failing && !p.Unwatched }
+
 // briefly is the state of an inbox in a word, where it is out of the ordinary.
-func briefly(i *store.Inbox, now time.Time) string {
+func (p *Inboxes) briefly(i *store.Inbox, now time.Time) string {
 	switch left := i.Expires.Sub(now); {
 	case deleted(i):
 		return "deleted"
 	case i.Gone(now):
 		return "expired"
-	case i.State == store.Failing:
+	case p.failing(i):
 		return "failing"
 	case i.Paused:
 		return "paused"
@@ -226,7 +230,7 @@ func (p *Inboxes) status(i *store.Inbox, now time.Time) string {
 	switch {
 	case i.Paused:
 		return strings.TrimSuffix("○ paused · "+left, " · ")
-	case i.State == store.Failing:
+	case p.failing(i):
 		return strings.TrimSuffix("! failing · "+left, " · ")
 	case i.State == store.Unlisted, p.Unwatched:
 		return strings.TrimSuffix("○ "+left, " ")
@@ -234,9 +238,9 @@ func (p *Inboxes) status(i *store.Inbox, now time.Time) string {
 	return strings.TrimSuffix("● "+left, " ")
 }
 
-func statusStyle(th *theme.Theme, i *store.Inbox, now time.Time) theme.Style {
+func (p *Inboxes) statusStyle(th *theme.Theme, i *store.Inbox, now time.Time) theme.Style {
 	switch {
-	case i.State == store.Failing && !i.Gone(now):
+	case p.failing(i) && !i.Gone(now):
 		return th.Bad
 	case !i.Gone(now) && !i.Expires.IsZero() && i.Expires.Sub(now) <= NearEnd:
 		return th.Warn

@@ -139,7 +139,7 @@ func TestTheListOfInboxes(t *testing.T) {
  ✓ ada@b.example      2/4
    ● 60 min left
 ▌  ci-run-881
-▌  ! failing · 60 min
+▌  ! failing
    old@b.example      0/3
    ● 60 min left
 `)

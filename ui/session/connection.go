@@ -363,3 +363,12 @@ func Explain(err error) string {
 	}
 	return render.Clean(err.Error())
 }
+
+// Advice is [Explain] with the next step, where there is one besides what the keys do.
+func Advice(err error) string {
+	text := Explain(err)
+	if next := api.NextStep(err); next != "" && !errors.Is(err, api.ErrRateLimited) {
+		text += "; " + next
+	}
+	return text
+}
