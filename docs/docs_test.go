@@ -94,3 +94,22 @@ func TestTheGoldenCommand(t *testing.T) {
 		t.Errorf("CONTRIBUTING.md writes golden files in %s; the packages with the flag are %s", command[1], want)
 	}
 }
+
+// TestMonitoringNamesMetrics holds what packaging/monitoring asks for to the metrics that operations.md names.
+func TestMonitoringNamesMetrics(t *testing.T) {
+	page, err := Pages.ReadFile("operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"alerts.yml", "dashboard.json"} {
+		text, err := os.ReadFile(filepath.Join(root, "packaging", "monitoring", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`mayfly_[a-z_]+`).FindAllString(string(text), -1) {
+			if name = strings.TrimSuffix(name, "_bucket"); !strings.Contains(string(page), "`"+name) {
+				t.Errorf("%s asks for %s, which operations.md does not have", file, name)
+			}
+		}
+	}
+}

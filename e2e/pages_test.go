@@ -63,6 +63,7 @@ var notRun = map[string]string{
 	"scale.md: sql": "needs three servers: pgtest makes them a cluster in this way",
 	"service.md: apt install ./mayfly_*_amd64.deb":                          ".ci/run installs the package, and packaging/testdata/lifecycle.sh does",
 	"service.md: systemctl enable --now mayfly":                             "needs systemd as the first process: lifecycle.sh does what the unit says",
+	"operations.md: yaml": "settings of another program",
 	"service.md: docker build -t mayfly .":                                  "needs Docker",
 	"service.md: docker run -v mayfly:/data -p 25:2525 -p 8425:8425 mayfly": "needs Docker",
 	"service.md: nginx":       "needs another program",

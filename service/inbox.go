@@ -98,11 +98,11 @@ func (s *Service) CreateInbox(ctx context.Context, k Key, n NewInbox) (Inbox, er
 	return in, err
 }
 
-// inboxesPerEmail is how many inboxes a key can have at a time for each message it may get on a day.
-const inboxesPerEmail = 10
+// InboxesPerEmail is how many inboxes a key can have at a time for each message it may get on a day.
+const InboxesPerEmail = 10
 
 func (s *Service) createInbox(ctx context.Context, k Key, address string, ttl time.Duration) (Inbox, error) {
-	now, limit := s.now(), inboxesPerEmail*k.Plan.Limits().EmailsPerDay
+	now, limit := s.now(), InboxesPerEmail*k.Plan.Limits().EmailsPerDay
 	if k.ID == s.options.Unlimited || k.ID == postmaster {
 		limit = math.MaxInt
 	}

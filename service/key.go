@@ -178,6 +178,32 @@ func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	return keys, nil
 }
 
+// Usage is how much of its plan a key uses.
+type Usage struct {
+	Key
+	Inboxes, EmailsToday int
+}
+
+// Usage returns what each key uses, except for those that were revoked.
+func (s *Service) Usage(ctx context.Context) (all []Usage, err error) {
+	keys, err := s.store.Keys(ctx)
+	now := s.now()
+	for _, k := range keys {
+		if !k.RevokedAt.IsZero() {
+			continue
+		}
+		u := Usage{Key: k.Key}
+		if _, u.Inboxes, err = s.store.Inboxes(ctx, PageOfInboxes{KeyID: k.ID, CreatedAt: now.AddDate(1, 0, 0), Limit: 1}); err != nil {
+			return nil, err
+		}
+		if u.EmailsToday, err = s.store.EmailsToday(ctx, k.ID, DayOf(now)); err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return all, err
+}
+
 // Key returns a key by its ID, or NotFound.
 func (s *Service) Key(ctx context.Context, id string) (Key, error) {
 	k, err := s.store.Key(ctx, id)

@@ -19,7 +19,7 @@ import (
 // because it needs no key.
 func newMetricsServer(r *prometheus.Registry, store store, svc *service.Service, webhooks *webhook.Sender, log *slog.Logger) *http.Server {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		store)
+		store, usage{svc}, collectors.NewBuildInfoCollector())
 	promauto.With(r).NewGaugeFunc(prometheus.GaugeOpts{Name: "mayfly_store_writable", Help: "1 while the store can be written, else 0."}, func() float64 {
 		if svc.Ready(context.Background()) != nil {
 			return 0
@@ -37,6 +37,35 @@ func newMetricsServer(r *prometheus.Registry, store store, svc *service.Service,
 		WriteTimeout:      30 * time.Second,
 		ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// usage has what API keys use of their plans.
+type usage struct{ service *service.Service }
+
+var (
+	keyLabels     = []string{"key", "name", "plan"}
+	keyInboxes    = prometheus.NewDesc("mayfly_key_inboxes", "Inboxes that an API key has.", keyLabels, nil)
+	keyMaxInboxes = prometheus.NewDesc("mayfly_key_inboxes_limit", "Inboxes that its plan allows.", keyLabels, nil)
+	keyEmails     = prometheus.NewDesc("mayfly_key_messages_today", "Messages that an API key received on this UTC day.", keyLabels, nil)
+	keyMaxEmails  = prometheus.NewDesc("mayfly_key_messages_limit", "Messages a day that its plan allows.", keyLabels, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (usage) Describe(ch chan<- *prometheus.Desc) { ch <- keyInboxes }
+
+// Collect implements prometheus.Collector.
+func (u usage) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), databaseTimeout)
+	defer cancel()
+	all, _ := u.service.Usage(ctx) // without a store, the other metrics say what is wrong
+	for _, k := range all {
+		limits := k.Plan.Limits()
+		for desc, n := range map[*prometheus.Desc]int{
+			keyInboxes: k.Inboxes, keyMaxInboxes: limits.EmailsPerDay * service.InboxesPerEmail, keyEmails: k.EmailsToday, keyMaxEmails: limits.EmailsPerDay,
+		} {
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n), k.ID, k.Name, string(k.Plan))
+		}
 	}
 }
 

@@ -204,8 +204,9 @@ func TestMetrics(t *testing.T) {
 	c.Metrics = "127.0.0.1:0"
 	c.Chaos = "mail=451:0%, data=slow:1ms"
 	s := start(t, c)
-	_, in := newInbox(t, s)
+	key, in := newInbox(t, s)
 	must(t, send(s.SMTPAddr(), in.Address, "counted"))
+	must(t, openAdmin(t, c.Store).Backup(t.Context(), filepath.Join(t.TempDir(), "backup")))
 	if err := send(s.SMTPAddr(), "nobody@one.test", "refused"); err == nil {
 		t.Fatal("mail for an unknown recipient was accepted")
 	}
@@ -230,6 +231,12 @@ func TestMetrics(t *testing.T) {
 		"mayfly_store_sync_seconds_count ",
 		"mayfly_store_queue 0\n",
 		"mayfly_store_writable 1\n",
+		"mayfly_store_backup_timestamp_seconds 1.",
+		`go_build_info{checksum="",path=`,
+		`mayfly_key_inboxes{key="` + key.ID + `",name="",plan="enterprise"} 1` + "\n",
+		`mayfly_key_inboxes_limit{key="` + key.ID + `",name="",plan="enterprise"} 1e+06` + "\n",
+		`mayfly_key_messages_today{key="` + key.ID + `",name="",plan="enterprise"} 1` + "\n",
+		`mayfly_key_messages_limit{key="` + key.ID + `",name="",plan="enterprise"} 100000` + "\n",
 		"go_goroutines ",
 	} {
 		if !strings.Contains(metrics, want) {

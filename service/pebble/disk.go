@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -261,6 +263,7 @@ var (
 	syncSeconds = prometheus.NewDesc("mayfly_store_sync_seconds", "Time to sync a group of changes to disk.", nil, nil)
 	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that are waiting for the disk.", nil, nil)
 	diskBytes   = prometheus.NewDesc("mayfly_store_bytes", "Disk space that the store takes.", nil, nil)
+	backupTime  = prometheus.NewDesc("mayfly_store_backup_timestamp_seconds", "When the store was last backed up; 0 for never.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -289,4 +292,9 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
 	gauge(queueLength, float64(s.waiting.Load()))
 	gauge(diskBytes, float64(m.DiskSpaceUsage()))
+	var last float64
+	if info, err := os.Stat(filepath.Join(s.dir, backedUp)); err == nil {
+		last = float64(info.ModTime().UnixMilli()) / 1000
+	}
+	gauge(backupTime, last)
 }

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -254,8 +255,11 @@ func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 	if err := s.db.Checkpoint(dir, pebbledb.WithFlushedWAL()); err != nil {
 		return fmt.Errorf("copy the store to %s: %w", dir, err)
 	}
-	return nil
+	return os.WriteFile(filepath.Join(s.dir, backedUp), []byte(dir+"\n"), privateMode)
 }
+
+// backedUp is a file in the store whose time is that of its last backup.
+const backedUp = "last-backup"
 
 const format = "4"
 
