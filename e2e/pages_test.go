@@ -63,16 +63,16 @@ var notRun = map[string]string{
 	"scale.md: sql": "needs three servers: pgtest makes them a cluster in this way",
 	"service.md: apt install ./mayfly_*_amd64.deb":                          ".ci/run installs the package, and packaging/testdata/lifecycle.sh does",
 	"service.md: systemctl enable --now mayfly":                             "needs systemd as the first process: lifecycle.sh does what the unit says",
-	"operations.md: yaml": "settings of another program",
+	"operations.md: yaml":                                                   "settings of another program",
 	"service.md: docker build -t mayfly .":                                  "needs Docker",
 	"service.md: docker run -v mayfly:/data -p 25:2525 -p 8425:8425 mayfly": "needs Docker",
-	"service.md: nginx":       "needs another program",
-	"service.md: caddy":       "needs another program",
-	"migrate.md: mayfly":      "other tests open the application",
-	"themes.md: toml":         "ui/theme tests the theme that it is a part of",
-	"testcontainers.md: go":   "needs Docker",
-	"testcontainers.md: java": "needs Docker",
-	"testcontainers.md: ts":   "needs Docker",
+	"service.md: nginx":                                                     "needs another program",
+	"service.md: caddy":                                                     "needs another program",
+	"migrate.md: mayfly":                                                    "other tests open the application",
+	"themes.md: toml":                                                       "ui/theme tests the theme that it is a part of",
+	"testcontainers.md: go":                                                 "needs Docker",
+	"testcontainers.md: java":                                               "needs Docker",
+	"testcontainers.md: ts":                                                 "needs Docker",
 }
 
 // settings are what the block with a command needs: commands of the shell before it, and whether it is for `mayfly exec`.
@@ -103,6 +103,7 @@ echo "<p>Hello</p>" > signup.html
 	"api.md: id=$(mayfly new --json | jq -r .id)":                                 {exec: true},
 	"json.md: mayfly new --json | jq -r .id":                                      {exec: true},
 	"smtp.md: mayfly messages --json":                                             {exec: true, before: "./sign-up ada@acme.example\nmayfly wait ada@acme.example --code\n"},
+	"smtp.md: mayfly sessions":                                                    {exec: true},
 	"mx.md: mayfly admin key create --plan dev --name me --store /var/lib/mayfly": {before: aStore},
 	"operations.md: mayfly admin backup DIR --store /var/lib/mayfly": {before: aStore + `
 mayfly() { # what is restored was lost
