@@ -54,8 +54,8 @@ func (g inboxActions) sampleTarget() (i *store.Inbox, disabledReason string) {
 	return g.theLiveInbox()
 }
 
-// create is the request for a new inbox. Unless the user is busy, it is selected, and gets the focus where its messages are
-// seen beside it: there is nothing in them to move to. Created is called with it.
+// create is the request for a new inbox. Unless the user is busy, it is selected, and gets the focus where all panes are
+// seen: there is nothing yet to move to in the others. Created is called with it.
 func (g inboxActions) create(s *session.Session, in api.CreateInbox, created func(*store.Inbox) tea.Cmd) *session.Request {
 	what := "creating an inbox"
 	if in.Username != "" {
@@ -63,9 +63,8 @@ func (g inboxActions) create(s *session.Session, in api.CreateInbox, created fun
 	}
 	return session.Ask(s, what, "", func(ctx context.Context) (api.Inbox, error) { return s.Create(ctx, in) }, func(got api.Inbox) tea.Cmd {
 		if g.add(got) {
-			g.focus = theme.Inboxes
-			if g.layout.Columns == 1 {
-				g.focus = theme.Messages
+			if g.focus = theme.Messages; g.layout.Columns == 3 {
+				g.focus = theme.Inboxes
 			}
 		}
 		return created(g.store.Inboxes[got.ID])
