@@ -29,18 +29,6 @@ func (d *delivery) fits(other *delivery) bool {
 	return !d.twoPhase && !other.twoPhase && service.DayOf(d.Received) == service.DayOf(other.Received)
 }
 
-// copies returns how often its body is stored: once for each key, unless it is small.
-func (d *delivery) copies() int {
-	if len(d.packed) < minShared {
-		return len(d.Messages)
-	}
-	keys := make(map[string]bool, 1)
-	for _, m := range d.Messages {
-		keys[m.KeyID] = true
-	}
-	return len(keys)
-}
-
 // Append implements service.Store.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	d := &delivery{Append: a, size: int64(len(a.Raw)), packed: pack(a.Raw), done: make(chan error, 1)}
@@ -323,7 +311,7 @@ func (q *queue) take() []*delivery {
 			continue
 		}
 		group = append(group, d)
-		size += len(d.packed) * d.copies()
+		size += len(d.packed) + len(d.Messages)*min(len(d.packed), minShared) // about, see share
 	}
 	q.waiting = left
 	for _, d := range group {
