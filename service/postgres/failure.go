@@ -126,10 +126,11 @@ func (s *Store) failure(ctx context.Context, pool *pgxpool.Pool, err error) erro
 		pool.Reset()
 		s.servers.clear()
 	}
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	switch {
 	case state == stateDiskFull:
 		return &service.Error{Code: service.Full, Message: "No space left in the store", Err: err}
-	case state == "", state == stateReadOnly, state == stateIdleInTx, state == stateLocked, state == stateQueryCanceled, conflict(err):
+	case connecting, state == "", state == stateReadOnly, state == stateIdleInTx, state == stateLocked, state == stateQueryCanceled, conflict(err):
 		return unavailable(err) // no response, or none in time
 	case s.citus && state == stateInternal:
 		return unavailable(err) // such as of a server that ends, or of a shard that is being moved

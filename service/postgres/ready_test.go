@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -74,4 +75,18 @@ func TestReadyOnCitus(t *testing.T) {
 	awaitReady(t, s, "")
 	c.Nodes[0].Stop(pgtest.Kill) // mail goes on without the coordinator
 	awaitReady(t, s, "")
+}
+
+// A server that refuses the connection, whatever it says, is one that cannot be reached: with a full disk it is an internal error.
+func TestRefusedConnectionIsUnavailable(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := open(t, url, Options{})
+	server, name := url[:strings.LastIndex(url, "/")+1]+"postgres", ask[string](t, url, "SELECT current_database()")
+	administer(t, server, "DROP DATABASE "+name+" WITH (FORCE)")
+	for range 2 * defaultConnections { // some find that their connection has ended
+		if err := failure(s.Inbox(t.Context(), "key_a", "inbox_1")); service.ErrorCode(err) != service.Unavailable {
+			t.Fatal(err)
+		}
+	}
 }
