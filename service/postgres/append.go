@@ -29,6 +29,27 @@ func (d *delivery) fits(other *delivery) bool {
 	return !d.twoPhase && !other.twoPhase && service.DayOf(d.Received) == service.DayOf(other.Received)
 }
 
+// bytes returns about how much is written for it: its body once for each key, or message if it is small, see share.
+func (d *delivery) bytes() int {
+	if len(d.packed) < minShared {
+		return len(d.packed) * len(d.Messages)
+	}
+	keys := make(map[string]bool, 1)
+	for _, m := range d.Messages {
+		keys[m.KeyID] = true
+	}
+	return len(d.packed) * len(keys)
+}
+
+// timeFor returns how long storing deliveries may take: more than other operations if they are large.
+func (s *Store) timeFor(group []*delivery) time.Duration {
+	timeout := s.timeout
+	for _, d := range group {
+		timeout += time.Duration(d.bytes()>>20) * time.Second / 4
+	}
+	return timeout
+}
+
 // Append implements service.Store.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	d := &delivery{Append: a, size: int64(len(a.Raw)), packed: pack(a.Raw), done: make(chan error, 1)}
@@ -104,7 +125,7 @@ func (s *Store) runCommits(v *server) {
 // each delivery is, so that only those wait, or are refused, that cannot be stored.
 func (s *Store) commit(v *server, group []*delivery) {
 	// The group is stored even if the store is closed meanwhile.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeFor(group))
 	defer cancel()
 	end := func(part []*delivery, err error) {
 		for _, d := range part {
@@ -311,7 +332,7 @@ func (q *queue) take() []*delivery {
 			continue
 		}
 		group = append(group, d)
-		size += len(d.packed) + len(d.Messages)*min(len(d.packed), minShared) // about, see share
+		size += d.bytes()
 	}
 	q.waiting = left
 	for _, d := range group {

@@ -58,6 +58,9 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, s *Store) error {
 	if len(keys) > 1 {
 		s.waitBriefly(&b)
 	}
+	if timeout := s.timeFor(t.deliveries); timeout > s.timeout {
+		b.Queue(fmt.Sprintf("SET LOCAL statement_timeout = %d", timeout.Milliseconds()))
+	}
 	for _, keyID := range keys {
 		b.Queue(addEmails, keyID, int32(t.day()), len(t.inboxIDs[keyID]), generationOf).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanOwner)
@@ -167,6 +170,8 @@ var messageColumns = []string{
 	"body_id", "body_slot", "shared",
 }
 
+var rawColumn = slices.Index(messageColumns, "raw")
+
 // add adds a message whose Raw is packed, or shared.
 func (r messageRows) add(in service.Inbox, seq int64, m service.Message, body sharedBody, delivery []byte) {
 	n := slotOf(in)
@@ -174,19 +179,28 @@ func (r messageRows) add(in service.Inbox, seq int64, m service.Message, body sh
 		in.KeyID, in.ID, seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To), m.Raw, delivery, nil, nil, nil,
 	}
 	if body.ID != "" {
-		row[slices.Index(messageColumns, "raw")] = nil
+		row[rawColumn] = nil
 		row[slices.Index(messageColumns, "body_id")], row[slices.Index(messageColumns, "body_slot")] = body.ID, int32(body.Slot)
 	}
 	r[n] = append(r[n], row)
 }
 
-// copyFrom is from how many messages COPY costs less than an INSERT for each.
-const copyFrom = 16
+// copyFrom is from how many messages COPY costs less than an INSERT for each, and copyLarge from how many bytes of bodies it
+// is used anyway, since it sends them piece by piece.
+const (
+	copyFrom  = 16
+	copyLarge = 1 << 20
+)
 
 // insert inserts the messages or, if they are few, queues that.
 func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) error {
 	for n, rows := range r {
-		if len(rows) >= copyFrom {
+		size := 0
+		for _, row := range rows {
+			raw, _ := row[rawColumn].([]byte)
+			size += len(raw)
+		}
+		if len(rows) >= copyFrom || size >= copyLarge {
 			if _, err := conn.CopyFrom(ctx, pgx.Identifier{n.table()}, messageColumns, pgx.CopyFromRows(rows)); err != nil {
 				return err
 			}
