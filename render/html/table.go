@@ -251,10 +251,7 @@ func (t *columns) row(row *doc.Block) {
 // there is none but a rule, that is kept to be drawn.
 func (t *columns) clear(row *doc.Block) (filled []*doc.Block) {
 	row.Children = asCells(row.Children)
-	for i, c := range row.Children {
-		if i+1 < len(row.Children) && repeats(t.b.doc, c, row.Children[i+1]) {
-			c.Children = nil
-		}
+	for _, c := range row.Children {
 		if len(c.Children) == 1 && c.Children[0].Kind == doc.Rule {
 			t.rule, c.Children = c.Children[0], nil
 		}

@@ -142,7 +142,6 @@ type layouter struct {
 	indent    int     // columns of prefix
 	bars      []piece // after every line: of text from right to left
 	gap       bool    // an empty line is due before the next line
-	wide      bool    // and another one
 	dim       bool    // secondary text
 	ground    *ground // the band behind what is written; nil: the terminal's background
 	above     *lower  // the edge that is due before the next line
@@ -249,7 +248,6 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 			return
 		}
 		l.gap = l.gap || l.apart(before, b)
-		l.wide = l.gap && b.Wide && !b.InFooter
 		l.titled = isTitle(b) && !(i+1 < len(blocks) && goesOn(blocks[i+1]))
 		l.block(b)
 		before = b
