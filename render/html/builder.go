@@ -89,7 +89,7 @@ func (b *builder) open(n *html.Node) {
 		b.frames = append(b.frames, f)
 		return
 	}
-	if f.style.Inlined || b.floats(&f) || parent.made != nil && (parent.style.Display == css.FlexRow || parent.style.Display == css.Grid) {
+	if f.style.Inlined || b.floats(&f) || parent.made != nil && parent.style.Display == css.FlexRow {
 		b.openItsCell(&f)
 	}
 	if f.flow = b.flows(&f); !f.flow {

@@ -17,7 +17,7 @@ import (
 // whether it did.
 func (b *builder) arrange(f *frame) bool {
 	switch f.style.Display {
-	case css.Table, css.Grid:
+	case css.Table:
 		b.push(f, &doc.Block{Kind: doc.Table})
 	case css.TableRow, css.FlexRow:
 		b.push(f, &doc.Block{Kind: doc.Row})
@@ -134,9 +134,6 @@ func (b *builder) closeContainer(f *frame) {
 	}
 	switch made.Kind {
 	case doc.Table:
-		if f.style.Display == css.Grid {
-			made.Children = tracks(made.Children, f.style.Tracks)
-		}
 		b.closeTable(made, f)
 		return
 	case doc.Row:
@@ -347,21 +344,18 @@ func (b *builder) input(f *frame) {
 		v, _ := attr(f.node, key)
 		return clean.Line(v)
 	}
-	_, checked := attr(f.node, "checked")
+	signs := map[string]string{"checkbox": "[ ]", "radio": "( )"}
+	if _, checked := attr(f.node, "checked"); checked {
+		signs = map[string]string{"checkbox": "[x]", "radio": "(•)"}
+	}
 	at, text := *f, ""
 	switch kind := strings.ToLower(strings.TrimSpace(value("type"))); {
 	case f.style.Unseen, kind == "hidden":
 		return
 	case kind == "submit", kind == "button", kind == "reset", kind == "image":
 		at.button, text = true, cmp.Or(value("value"), value("alt"), "Submit")
-	case kind == "checkbox" && checked:
-		text = "[x]"
-	case kind == "checkbox":
-		text = "[ ]"
-	case kind == "radio" && checked:
-		text = "(•)"
-	case kind == "radio":
-		text = "( )"
+	case signs[kind] != "":
+		text = signs[kind]
 	default:
 		text = "[" + cmp.Or(value("value"), value("placeholder"), "      ") + "]"
 	}

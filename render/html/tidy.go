@@ -204,14 +204,11 @@ func addRows(table, more *doc.Block, rule bool) {
 	}
 }
 
-// finishRows does for merged rows what is done for those of one table. A rule that follows the first
-// row makes it a header.
+// finishRows does for merged rows what is done for those of one table.
 func finishRows(table *doc.Block) {
 	rows := table.Children
 	if table.Head == 0 {
-		if table.Head = headRows(rows); rows[1].Ruled && titled(rows) {
-			table.Head = 1
-		}
+		table.Head = headRows(rows)
 	}
 	ruleNames(table)
 	alignNumbers(table)
@@ -248,11 +245,4 @@ func ruleNames(table *doc.Block) {
 func strong(row *doc.Block) bool {
 	bold, _ := rowLook(row)
 	return bold
-}
-
-// titled reports whether rows of one line each are below a row of words.
-func titled(rows []*doc.Block) bool {
-	return !slices.ContainsFunc(rows, func(r *doc.Block) bool {
-		return anyCell(r, func(l cellLook) bool { return l.lines > 1 || r == rows[0] && (l.numeric || l.lines == 0) })
-	})
 }
