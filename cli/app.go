@@ -125,7 +125,7 @@ mayfly --base-url https://api.example`,
 
 	addGroup(root, "inboxes", a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(), a.sessionsCommand(),
 		a.saveCommand(), a.releaseCommand(), a.extendCommand(), a.rmCommand())
-	addGroup(root, "tests and agents", a.execCommand(), a.previewCommand(), a.sendmailCommand(), a.mcpCommand())
+	addGroup(root, "tests and agents", a.execCommand(), a.snapCommand(), a.previewCommand(), a.sendmailCommand(), a.mcpCommand())
 	addGroup(root, "service", a.upCommand(), a.downCommand(), a.serveCommand(), a.adminCommand(), a.healthCommand(), a.localServiceCommand(), a.sshCommand())
 	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand(), a.completionCommand(), a.versionCommand())
 	root.SetHelpCommand(a.helpCommand())

@@ -23,6 +23,8 @@ import (
 	"mayfly/api/watch"
 	"mayfly/internal/registry"
 	"mayfly/internal/server"
+	"mayfly/internal/snapshot"
+	"mayfly/render"
 )
 
 // Exit statuses for a command that cannot be run, as POSIX has them for env and nohup.
@@ -124,6 +126,9 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 		status, x.interrupted = statusSignalFloor+int(w.Signal()), w.Signal() == syscall.SIGINT
 	}
 	x.sayLate(ctx, running, state)
+	for _, file := range snapshot.Unused(state) {
+		fmt.Fprintf(x.app.env.Stderr, "mayfly: no test asked for the snapshot %s\n", render.Clean(file))
+	}
 	if status == statusDone {
 		x.kept.discard()
 		return nil

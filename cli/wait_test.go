@@ -104,6 +104,54 @@ func TestWaitInVain(t *testing.T) {
 	})
 }
 
+func TestSnap(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		s = s.with("MAYFLY_STATE_DIR="+t.TempDir(), "CI=")
+		inbox, dir := s.inbox("ada"), t.TempDir()
+		mail := func(text string) {
+			s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "Code", Text: text})
+			time.Sleep(time.Second)
+		}
+		mail("Hello, your code is 111111.")
+		s.prints("", "snap", "signup", "--dir", dir, inbox.Email)
+		mail("Hello, your code is 222222.")
+		s.prints("", "snap", "signup", "--dir", dir, inbox.Email)
+		mail("Goodbye, your code is 222222.")
+		r := s.run("snap", "signup", "--dir", dir, inbox.Email)
+		if r.status != statusError || r.stdout != "- [-Hello-], your code is «code».\n+ {+Goodbye+}, your code is «code».\n" || !strings.Contains(r.stderr, "--update") {
+			t.Errorf("%+v", r)
+		}
+		s.prints("", "snap", "signup", "--dir", dir, "--update", inbox.Email)
+		s.prints("", "snap", "signup", "--dir", dir, inbox.Email)
+		s.with("CI=true").fails(statusError, []string{"commit it"}, "snap", "reset", "--dir", dir, inbox.Email)
+		s.fails(statusError, []string{"is no name"}, "snap", "../signup", "--dir", dir, inbox.Email)
+		s.fails(statusUsage, []string{"needs a name"}, "snap")
+	})
+}
+
+func TestNoneAndExactly(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		inbox := s.inbox("ada")
+		s.prints("", "wait", "--none")
+		s.codes(inbox.Email, "111111")
+		s.prints("111111\n", "wait", "--code", "--exactly", "1")
+		s.prints("", "wait", "--code", "--none")
+		s.codes(inbox.Email, "222222", "333333")
+		if r := s.run("wait", "--code", "--exactly", "1"); r.status != statusError || r.stdout != "222222\n333333\n" || !strings.Contains(r.stderr, "but 1 expected") {
+			t.Errorf("%+v", r)
+		}
+		s.codes(inbox.Email, "444444")
+		if r := s.run("wait", "--code", "--none", "--timeout", "1s"); r.status != statusError || r.stdout != "444444\n" || !strings.Contains(r.stderr, "none was expected") {
+			t.Errorf("%+v", r)
+		}
+		s.fails(statusUsage, []string{"cannot be combined"}, "wait", "--none", "--exactly", "2")
+		s.fails(statusUsage, []string{"--none"}, "wait", "--exactly", "-1")
+		if r := s.run("wait", "--exactly", "2", "--timeout", "1s"); r.status != statusTimeout || !strings.Contains(r.stderr, "only 1 of 2") {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 func TestWaitForTextInTheBody(t *testing.T) {
 	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")

@@ -22,6 +22,7 @@ var floors = [][]string{
 	{"cli"},
 	{"ui", "mcp", "mayflytest"},
 	{"internal/browser"},
+	{"internal/snapshot"},
 	{"internal/local", "internal/message", "internal/manual"},
 	{"internal/server", "service/storetest"},
 	{"service/rest", "service/smtp", "service/pop3", "service/ssh", "service/relay", "service/webhook", "service/pebble", "service/postgres"},
@@ -32,7 +33,7 @@ var floors = [][]string{
 	{"render/html/css", "render/lexicon"},
 	{"render/doc"},
 	{"api", "internal/mail", "internal/clean"},
-	{"assets", "docs", "internal/address", "internal/ballast", "internal/sockets", "internal/files", "internal/near", "internal/guard", "internal/systemd"},
+	{"assets", "docs", "internal/address", "internal/ballast", "internal/sockets", "internal/files", "internal/near", "internal/diff", "internal/guard", "internal/systemd"},
 	{"packaging/image", "packaging/clients"},
 	{"packaging/modules"},
 }

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +33,7 @@ import (
 	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/internal/server"
+	"mayfly/internal/snapshot"
 	"mayfly/render"
 )
 
@@ -204,6 +206,36 @@ func (in *Inbox) All(t testing.TB) []Mail {
 	return all
 }
 
+// Snapshot compares the next message with mails/NAME.txt beside the test, and fails the test if it differs. A snapshot that does not
+// exist is written, which fails where the variable CI is set. With the variable MAYFLY_UPDATE it is replaced.
+func (in *Inbox) Snapshot(t testing.TB, name string) {
+	t.Helper()
+	timeout := in.service.timeout(t)
+	found, err := in.find(t, snapshots, timeout)
+	if err != nil {
+		in.fail(t, snapshots, timeout, err)
+	}
+	m, err := message.New(in.id, found).WithRaw(t.Context(), in.service.client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Rules.Local = true
+	file, written, err := snapshot.Check(name, snapshot.Text(m, in.Email), snapshot.Options{
+		CI: os.Getenv("CI") != "", Update: os.Getenv("MAYFLY_UPDATE") != "", State: os.Getenv("MAYFLY_STATE_DIR"),
+	})
+	switch {
+	case errors.Is(err, snapshot.ErrDiffers):
+		t.Fatalf("%v\nMAYFLY_UPDATE=1 accepts it", err)
+	case err != nil:
+		t.Fatal(err)
+	case written:
+		t.Logf("wrote %s", file)
+	}
+}
+
+// snapshots are what [Inbox.Snapshot] waits for: messages, each once.
+const snapshots watch.Target = "snapshot"
+
 // open finds the code and the link as the waits do: in the API's object. The rest is from the raw mail.
 func (in *Inbox) open(ctx context.Context, object api.Message) (Mail, error) {
 	m := message.New(in.id, object)
@@ -273,20 +305,26 @@ func (in *Inbox) await(t testing.TB, target watch.Target) Mail {
 	t.Helper()
 	timeout := in.service.timeout(t)
 	found, err := in.find(t, target, timeout)
-	if errors.Is(err, context.DeadlineExceeded) {
-		in.mu.Lock()
-		in.delivered.InVain(in.service.client)
-		in.mu.Unlock()
-		t.Fatal(in.missing(t, target, timeout, err))
-	}
 	if err != nil {
-		t.Fatalf("waiting for mail to %s: %v", in.Email, err)
+		in.fail(t, target, timeout, err)
 	}
 	m, err := in.open(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// fail fails the test for a wait that ended with an error.
+func (in *Inbox) fail(t testing.TB, target watch.Target, timeout time.Duration, err error) {
+	t.Helper()
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("waiting for mail to %s: %v", in.Email, err)
+	}
+	in.mu.Lock()
+	in.delivered.InVain(in.service.client)
+	in.mu.Unlock()
+	t.Fatal(in.missing(t, target, timeout, err))
 }
 
 // answers reports whether a message has what is asked for.
@@ -337,7 +375,7 @@ func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duratio
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), beforeDeadline)
 	defer cancel()
 	what := "no message"
-	if target != watch.Message {
+	if target == watch.Code || target == watch.Link {
 		what += " with a " + string(target)
 	}
 	var text strings.Builder

@@ -352,3 +352,24 @@ func TestNoneAndExactly(t *testing.T) {
 		t.Error(f.text)
 	}
 }
+
+func TestSnapshot(t *testing.T) { // not parallel: snapshots are beside the test
+	t.Chdir(t.TempDir())
+	t.Setenv("CI", "")
+	mail := "Hello Ada,\n\nyour login code is 482913.\n"
+	f := &failing{TB: t, dir: t.TempDir()}
+	f.run(func(t testing.TB) {
+		m := mayflytest.Start(t)
+		in := m.Inbox(t)
+		for _, text := range []string{mail, strings.Replace(mail, "482913", "731002", 1), strings.Replace(mail, "Hello", "Dear", 1)} {
+			send(t, m.SMTPAddr, in.Email, "Your login", text)
+		}
+		in.Snapshot(t, "login")
+		in.Snapshot(t, "login")
+		in.Code(t)
+		in.Snapshot(t, "login")
+	})
+	if want := "\n- [-Hello-] Ada,\n+ {+Dear+} Ada,\nMAYFLY_UPDATE=1 accepts it"; !strings.HasSuffix(f.text, want) {
+		t.Errorf("%s\nlacks %s", f.text, want)
+	}
+}

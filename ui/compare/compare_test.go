@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mayfly/api"
+	"mayfly/internal/diff"
 	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/ui/dialog"
@@ -30,9 +31,9 @@ func mailOf(subject, html string, headers ...mail.Field) *message.Message {
 func written(p part) string {
 	var b strings.Builder
 	for _, q := range p.passages {
-		for side, lines := range q.lines {
+		for side, lines := range q.Lines {
 			sign := " "
-			if q.changed {
+			if q.Changed {
 				sign = [...]string{"-", "+"}[side]
 			}
 			for _, l := range lines {
@@ -59,7 +60,7 @@ func TestWordsThatDiffer(t *testing.T) {
 		{"", "", ""},
 		{"", "new", "+new\n"},
 	} {
-		if got := written(compared("", split(c.before), split(c.after))); got != c.want {
+		if got := written(part{passages: diff.Lines(split(c.before), split(c.after), mark)}); got != c.want {
 			t.Errorf("%q and %q:\n%swant\n%s", c.before, c.after, got, c.want)
 		}
 	}

@@ -255,10 +255,10 @@ func rowsOf(p part, w int, unfold bool) []row {
 	}
 	change := 0
 	for n, q := range p.passages {
-		if q.changed {
+		if q.Changed {
 			l.change = change
 			change++
-			l.add("-", q.lines[0], "+", q.lines[1])
+			l.add("-", q.Lines[0], "+", q.Lines[1])
 			continue
 		}
 		l.change = -1
@@ -269,7 +269,7 @@ func rowsOf(p part, w int, unfold bool) []row {
 		if n == len(p.passages)-1 {
 			tail = 0
 		}
-		l.equal(q.lines[0], head, tail, unfold)
+		l.equal(q.Lines[0], head, tail, unfold)
 	}
 	return l.rows
 }

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/internal/message"
+	"mayfly/internal/snapshot"
+	"mayfly/render"
+)
+
+func (a *app) snapCommand() *cobra.Command {
+	var o snapshot.Options
+	cmd := &cobra.Command{
+		Use:   "snap NAME [INBOX] [MESSAGE]",
+		Short: "Compare a message with its snapshot",
+		Long: "Compare a message that arrived with NAME.txt, a text file to be committed: the header fields that a reader sees, the text, links, attachments and " +
+			"the findings of the checks. What differs from run to run is masked: «code», «token», «date», «time», «id», «inbox» and the like.\n\n" +
+			"If the message differs, the differences are printed word by word, and the exit status is 1. --update accepts them. A snapshot that does not exist is " +
+			"written; where the variable CI is set, that fails, too. `mayfly exec` prints at its end which snapshots of the folder no test asked for.",
+		Example: "mayfly wait \"$ADDRESS\" >/dev/null && mayfly snap signup \"$ADDRESS\"\nmayfly snap signup --update",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 3 {
+				return usagef("`%s` needs a name, and at most an inbox and a message", cmd.CommandPath())
+			}
+			return noneEmpty(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, inbox, summary, err := a.summary(cmd.Context(), args[1:])
+			if err != nil {
+				return err
+			}
+			m, err := message.Fetch(cmd.Context(), s.client, inbox.ID, summary.ID)
+			if err != nil {
+				return err
+			}
+			m.Rules = s.rules
+			o.CI, o.State = a.env.Getenv("CI") != "", a.env.Getenv(stateVariable)
+			file, written, err := snapshot.Check(args[0], snapshot.Text(m, inbox.Email), o)
+			if errors.Is(err, snapshot.ErrDiffers) {
+				_, differences, _ := strings.Cut(err.Error(), "\n")
+				fmt.Fprintln(a.env.Stdout, differences)
+				return withNext(fmt.Errorf("%w %s", snapshot.ErrDiffers, file), "`mayfly snap --update` accepts it")
+			}
+			if err == nil && written {
+				fmt.Fprintf(a.env.Stderr, "mayfly: wrote %s\n", render.Clean(file))
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&o.Dir, "dir", "mails", "`folder` of the snapshots")
+	cmd.Flags().BoolVar(&o.Update, "update", false, "accept the message as it is")
+	return cmd
+}
