@@ -89,6 +89,12 @@ mayfly() { # mail comes for a new inbox
 }
 ./sign-up ada@acme.example
 `},
+	"smtp.md: mayfly sessions": {exec: true, before: "./sign-up ada@acme.example"},
+	"ci.md: mayfly wait \"$ADDRESS\" >/dev/null": {exec: true, before: `
+unset CI
+ADDRESS=$(mayfly new)
+./sign-up "$ADDRESS"
+`},
 	"ci.md: mayfly preview --fail-on warning --view checks signup.html": {exec: true, before: `
 address=$(mayfly new)
 ./sign-up "$address"
