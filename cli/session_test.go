@@ -16,7 +16,7 @@ var notOverSSH = map[string]string{
 	"mayfly": "version debug profile base-url insecure",
 	"read":   "screenshot phone dark",
 	"save":   "dir",
-	"exec":   "", "preview": "", "mcp": "", "up": "", "down": "", "serve": "", "admin": "", "health": "", "key": "", "doctor": "", "man": "", "completion": "",
+	"exec":   "", "snap": "", "preview": "", "mcp": "", "up": "", "down": "", "serve": "", "admin": "", "health": "", "key": "", "doctor": "", "man": "", "completion": "",
 	"version": "", localCommand: "", sshCommandName: "",
 }
 

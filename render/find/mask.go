@@ -39,7 +39,9 @@ type mask struct {
 }
 
 var (
-	urls   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://(?:«(?:inbox|name|code)»|[^\s<>"'«»])+`) })
+	urls = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://(?:«(?:inbox|name|code)»|[^\s<>"'«»])+`)
+	})
 	pieces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z0-9_-]{16,}`) })
 )
 
