@@ -109,7 +109,6 @@ echo "<p>Hello</p>" > signup.html
 	"api.md: id=$(mayfly new --json | jq -r .id)":                                 {exec: true},
 	"json.md: mayfly new --json | jq -r .id":                                      {exec: true},
 	"smtp.md: mayfly messages --json":                                             {exec: true, before: "./sign-up ada@acme.example\nmayfly wait ada@acme.example --code\n"},
-	"smtp.md: mayfly sessions":                                                    {exec: true},
 	"mx.md: mayfly admin key create --plan dev --name me --store /var/lib/mayfly": {before: aStore},
 	"operations.md: mayfly admin backup DIR --store /var/lib/mayfly": {before: aStore + `
 mayfly() { # what is restored was lost
