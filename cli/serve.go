@@ -89,7 +89,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.SMTPS, "smtps", "", "`address` that accepts mail over TLS from the start (default: none)")
 	f.StringVar(&c.POP3, "pop3", "", "`address` where clients fetch mail by POP3 (default: none)")
 	f.StringVar(&c.SSH, "ssh", "", "`address` where teams use the application and the command line by SSH (default: none)")
-	f.StringSliceVar(&c.Balancers, "balancers", nil, "`list` of networks whose connections begin with the PROXY protocol, which names the client (default: none)")
+	f.StringSliceVar(&c.Balancers, "balancers", nil, "`list` of networks of proxies that name the client, by the PROXY protocol or (REST API) X-Forwarded-For (default: none)")
 	f.StringVar(&c.Metrics, "metrics", "", "`address` of the Prometheus metrics (default: none)")
 	f.BoolVar(&s.mcp, "mcp", false, "also serve the Model Context Protocol, at /mcp")
 	groupFlags(f, "addresses")

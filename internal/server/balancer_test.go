@@ -66,11 +66,17 @@ func TestLimitsBehindABalancer(t *testing.T) {
 	must(t, failure(io.WriteString(web, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")))
 	wantLine(t, answer, "HTTP/1.1 200")
 	must(t, failure(io.Copy(io.Discard, answer)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.HTTPAddr()+"/healthz", nil)
+	must(t, err)
+	req.Header["X-Forwarded-For"] = []string{"203.0.113.66, 203.0.113.8", "192.0.2.5"} // what the client wrote, and what balancers added
+	resp, err := http.DefaultClient.Do(req)
+	must(t, err)
+	must(t, resp.Body.Close())
 	// The balancer's own checks need no header.
 	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/readyz"); status != 200 {
 		t.Errorf("ready: %d", status)
 	}
-	if !strings.Contains(log.String(), "peer=203.0.113.9:4000") {
+	if !strings.Contains(log.String(), "peer=203.0.113.9:4000") || !strings.Contains(log.String(), "peer=203.0.113.8:0") {
 		t.Errorf("the log does not name the client:\n%s", log.String())
 	}
 	if !strings.Contains(log.String(), "does not begin with the PROXY protocol") {

@@ -154,8 +154,12 @@ func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
 	large, guesses := limits.NewMemory(0), limits.NewGuesses(c.MaxGuesses, s.log, "keys")
+	balancers, err := networks(c.Balancers)
+	if err != nil {
+		return err
+	}
 	restOptions := rest.Options{
-		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), Metrics: registry, Log: s.log,
+		Balancers: balancers, LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), Metrics: registry, Log: s.log,
 	}
 	if c.MCP != nil {
 		restOptions.MCP = c.MCP(s.SMTPAddr())
@@ -172,10 +176,6 @@ func (s *Server) newServers() (err error) {
 		return err
 	}
 	httpTLS, err := s.certificate(c.HTTPCert, c.HTTPKey)
-	if err != nil {
-		return err
-	}
-	balancers, err := networks(c.Balancers)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,10 +64,11 @@ type Service interface {
 
 // Options of a Server. The zero value works.
 type Options struct {
-	LocalOnly          bool          // refuse requests with the name of another machine (403)
-	MaxWait            time.Duration // of a long poll; default 60 s
-	MaxLongPolls       int           // that wait, others are answered at once; default 20,000
-	MaxLongPollsPerKey int           // the same for each key; default 1,000
+	Balancers          []netip.Prefix // proxies whose X-Forwarded-For names the client
+	LocalOnly          bool           // refuse requests with the name of another machine (403)
+	MaxWait            time.Duration  // of a long poll; default 60 s
+	MaxLongPolls       int            // that wait, others are answered at once; default 20,000
+	MaxLongPollsPerKey int            // the same for each key; default 1,000
 
 	Guesses *limits.Guesses // of keys, which other servers count too; default: no limit
 
@@ -209,7 +212,25 @@ var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.nameClient(r)
 	s.serve(&response{ResponseWriter: w}, r)
+}
+
+// nameClient makes the address of a request that comes through a balancer that of its client: the last one in X-Forwarded-For
+// that is no balancer. Any client can write the field, and Forwarded, which many proxies pass on as it is.
+func (s *Server) nameClient(r *http.Request) {
+	balancer := func(a netip.Addr) bool {
+		return slices.ContainsFunc(s.options.Balancers, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for i := len(hops) - 1; i >= 0 && err == nil && balancer(peer.Addr()); i-- {
+		var a netip.Addr
+		if a, err = netip.ParseAddr(strings.TrimSpace(hops[i])); err == nil {
+			peer = netip.AddrPortFrom(a, 0)
+			r.RemoteAddr = peer.String()
+		}
+	}
 }
 
 func (s *Server) serve(w *response, r *http.Request) {
