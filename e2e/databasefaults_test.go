@@ -253,6 +253,7 @@ func requestCountLocked(t *testing.T) {
 
 // At boot, a database may come up after the service, which waits for it, unless waiting cannot help.
 func TestServeWaitsForItsDatabase(t *testing.T) {
+	long(t)
 	t.Parallel()
 	c := pgtest.Start(t, "fsync=off")
 	m := newMachine(t)

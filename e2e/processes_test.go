@@ -80,7 +80,7 @@ func TestTwoProcessesServeOneDatabase(t *testing.T) {
 
 	// What one process deletes is gone on the other with the next request, for readers and for
 	// senders.
-	for n := range 20 {
+	for n := range 5 {
 		username := fmt.Sprintf("short-%d", n)
 		address := here.createInbox(username)
 		path := "/v1/inboxes/" + here.inboxes[address]

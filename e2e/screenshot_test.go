@@ -15,6 +15,7 @@ import (
 
 // TestDocsScreenshot has a browser that is installed paint what docs/ci.md says.
 func TestDocsScreenshot(t *testing.T) {
+	long(t)
 	t.Parallel()
 	if _, err := (&browser.Painter{}).Browser(); err != nil {
 		t.Skip("no browser here: apt-get install chromium runs this test")

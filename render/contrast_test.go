@@ -152,11 +152,7 @@ func TestContrast(t *testing.T) {
 		}
 		return fmt.Sprintf("#%06x", r.IntN(1<<24))
 	}
-	mails := 1500
-	if testing.Short() {
-		mails = 50
-	}
-	for i := range mails {
+	for i := range tries(50, 200, 1500) {
 		text, back := pick(i), pick(i/2)
 		mail := render.Open(mail.Message{HTML: colourful(text, back)})
 		for name, terminal := range terminals {

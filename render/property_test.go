@@ -79,13 +79,21 @@ func holds(t testing.TB, lines []render.Line, width int) {
 
 var views = []render.View{render.Rich, render.Text, render.HTML, render.Headers, render.Raw, render.Checks}
 
+// tries returns how much a test tries: with -short, usually, and with MAYFLY_LONG=1.
+func tries(short, usual, all int) int {
+	switch {
+	case os.Getenv("MAYFLY_LONG") != "":
+		return all
+	case testing.Short():
+		return short
+	}
+	return usual
+}
+
 // TestEveryWidth lays out all fixtures in all views, widths and themes.
 func TestEveryWidth(t *testing.T) {
 	t.Parallel()
-	step := 7
-	if testing.Short() {
-		step = 60
-	}
+	step := tries(60, 30, 7)
 	for _, file := range pages(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			mail, again := page(t, file), page(t, file)
@@ -243,18 +251,11 @@ func (g *grown) element(depth int, hidden bool) {
 }
 
 // TestGrownDocuments checks documents of random elements: what holds for every mail, and that no
-// visible word is lost at any width. MAYFLY_LONG=1 checks 2,000.
+// visible word is lost at any width.
 func TestGrownDocuments(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(100)
-	switch {
-	case os.Getenv("MAYFLY_LONG") != "":
-		seeds = 2000
-	case testing.Short():
-		seeds = 10
-	}
 	word := regexp.MustCompile(`w[0-9]+q`)
-	for seed := range seeds {
+	for seed := range uint64(tries(10, 100, 2000)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			g := &grown{r: rand.New(rand.NewPCG(seed, 1))}
 			g.element(2, false)
