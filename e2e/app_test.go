@@ -68,13 +68,6 @@ func TestApplicationShowsMailAsItArrives(t *testing.T) {
 	}
 }
 
-func TestMailToAnUnknownAddressMakesAnInbox(t *testing.T) {
-	t.Parallel()
-	app := newMachine(t).openApplication()
-	send(t, app.smtp, "someone@any-domain.example", signup("someone@any-domain.example"))
-	app.waitFor("someone")
-}
-
 func TestApplicationRefusesADumbTerminal(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"dumb", ""} {
