@@ -435,6 +435,8 @@ func (s *sections) marks(b *box) []*mark {
 		b.marks = append(slices.Clip(around), &mark{b, true, false})
 	case b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, on):
 		b.marks = append(slices.Clip(around), &mark{b, true, true})
+	case len(around) > 0 && !around[len(around)-1].band && b.left-around[len(around)-1].box.left < leastEdge && !b.bar: // one bar is both edges
+		b.marks = around
 	case (len(around) == 0 || b.leaves < around[len(around)-1].box.leaves) && s.callout(b):
 		b.marks = append(slices.Clip(around), &mark{b, false, true})
 	default:
