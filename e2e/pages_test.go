@@ -43,10 +43,13 @@ var testedBy = map[string]func(*testing.T){
 	"webhooks.md: python": TestDocsWebhook,
 	"smtp.md: mayfly serve --store /var/lib/mayfly --pop3 127.0.0.1:1100":              TestClientsOfPOP3,
 	`smtp.md: curl --user "ada@inbox.example:$MAYFLY_API_KEY" pop3://127.0.0.1:1100/1`: TestClientsOfPOP3,
-	"config.md: toml": TestDocsSettings,
-	"mx.md: toml":     TestDocsSettings,
-	"json.md: json":   TestDocsJSON,
-	"api.md: json":    TestDocsJSON,
+	"ssh.md: sh":         TestCommandsOverSSH,
+	"ssh.md: ssh-config": TestOpenSSH,
+	"README.md: sh":      TestCommandsOverSSH,
+	"config.md: toml":    TestDocsSettings,
+	"mx.md: toml":        TestDocsSettings,
+	"json.md: json":      TestDocsJSON,
+	"api.md: json":       TestDocsJSON,
 }
 
 // notRun says why code is not run by these tests.
@@ -73,6 +76,7 @@ var notRun = map[string]string{
 	"testcontainers.md: go":                                                 "needs Docker",
 	"testcontainers.md: java":                                               "needs Docker",
 	"testcontainers.md: ts":                                                 "needs Docker",
+	"ssh.md: text":                                                          "service/ssh tests what an unknown key is told",
 }
 
 // settings are what the block with a command needs: commands of the shell before it, and whether it is for `mayfly exec`.

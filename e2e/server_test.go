@@ -21,13 +21,13 @@ type server struct {
 	t          testing.TB
 	cmd        *exec.Cmd
 	rest, smtp string
-	pop3       string // "" without --pop3
+	pop3, ssh  string // "" without --pop3 and --ssh
 	store      string
 	stderr     *bytes.Buffer // complete when the process has ended
 	ended      chan struct{}
 }
 
-var announcement = regexp.MustCompile(`^mayfly serves REST on (\S+) and SMTP on ([^ ,]+)(?:, POP3 on ([^ ,]+))?, store `)
+var announcement = regexp.MustCompile(`^mayfly serves REST on (\S+) and SMTP on ([^ ,]+)(?:, POP3 on ([^ ,]+))?(?:, SSH on ([^ ,]+))?, store `)
 
 // serve starts a service on free ports. It is stopped at the end of the test.
 func (m *machine) serve(store string, args ...string) *server {
@@ -81,7 +81,7 @@ func (s *server) readAddresses(lines *bufio.Reader) error {
 			return err
 		}
 		if found := announcement.FindStringSubmatch(line); found != nil {
-			s.rest, s.smtp, s.pop3 = found[1], found[2], found[3]
+			s.rest, s.smtp, s.pop3, s.ssh = found[1], found[2], found[3], found[4]
 			return nil
 		}
 	}
