@@ -50,7 +50,7 @@ func (a *app) messageRows(messages []api.Summary) [][]string {
 	rows := make([][]string, len(messages))
 	for n, m := range messages {
 		if term.Is(a.env.Stdout) {
-			rows[n] = []string{localTime(m.ReceivedAt), message.Sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
+			rows[n] = []string{a.localTime(m.ReceivedAt), message.Sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
 			continue
 		}
 		rows[n] = []string{render.Clean(m.ID), timestamp(m.ReceivedAt), message.Sender(m.FromName, m.From),

@@ -147,13 +147,21 @@ func timeLeft(t time.Time) string {
 	return theme.Remaining(d) + " left"
 }
 
+// local returns a time where the user is.
+func (a *app) local(t time.Time) time.Time {
+	if a.visit != nil {
+		return t.In(a.visit.location)
+	}
+	return t.Local()
+}
+
 // localTime formats a time for people, without the date when it is today.
-func localTime(t time.Time) string {
+func (a *app) localTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	t = t.Local()
-	if y, m, d := time.Now().Date(); t.Year() == y && t.Month() == m && t.Day() == d {
+	t = a.local(t)
+	if y, m, d := a.local(time.Now()).Date(); t.Year() == y && t.Month() == m && t.Day() == d {
 		return t.Format("15:04:05")
 	}
 	return t.Format("2006-01-02 15:04")

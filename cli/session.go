@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -261,6 +262,8 @@ func (a *app) sshCommand() *cobra.Command {
 		Example: "mayfly serve --ssh :2222", Args: exactly(1, "its settings"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.graceful.Store(true)
+			ui.ShareProcess()
+			debug.SetGCPercent(50) // frames leave little garbage, and each session has its own
 			v := &visits{keys: map[string]*keySessions{}}
 			return server.ServeSessions(cmd.Context(), args[0], a.sessionLog, v.serveSession)
 		},

@@ -41,7 +41,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 			return list(a, message.Events(sessions.Sessions), false, func(e message.Event) []string {
 				at := timestamp(e.At)
 				if term.Is(a.env.Stdout) {
-					at = e.At.Local().Format("15:04:05")
+					at = a.local(e.At).Format("15:04:05")
 				}
 				return []string{at, e.Client, cmp.Or(e.To, "-"), e.Outcome}
 			})

@@ -202,12 +202,12 @@ func (e event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(object)
 }
 
-func (e event) line() string {
+func (e event) line(a *app) string {
 	whose := "the service"
 	if e.inbox != nil {
 		whose = render.Clean(e.inbox.Email)
 	}
-	line := e.at.Local().Format("15:04:05") + " " + e.name + " " + whose
+	line := a.local(e.at).Format("15:04:05") + " " + e.name + " " + whose
 	if m := e.message; m != nil {
 		line += fmt.Sprintf(": %s, from %s (%s)", quoteSubject(m.Subject), message.Sender(m.FromName, m.From), render.Clean(m.ID))
 	}
@@ -221,7 +221,7 @@ func (e event) line() string {
 		line += ": " + render.Clean(strings.Join(strings.Fields(e.err.Error()), " "))
 	}
 	if !e.retryAt.IsZero() {
-		line += "; next attempt at " + e.retryAt.Local().Format("15:04:05")
+		line += "; next attempt at " + a.local(e.retryAt).Format("15:04:05")
 	}
 	return line
 }
@@ -231,7 +231,7 @@ func (f *follower) write(e event) error {
 	if f.json {
 		return writeJSON(f.app.env.Stdout, e)
 	}
-	_, err := fmt.Fprintln(f.app.env.Stdout, e.line())
+	_, err := fmt.Fprintln(f.app.env.Stdout, e.line(f.app))
 	return err
 }
 

@@ -186,7 +186,7 @@ func (a *app) tick() tea.Cmd {
 		return nil
 	}
 	a.ticking = true
-	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} })
+	return tea.Tick(a.tickInterval(), func(time.Time) tea.Msg { return tickMsg{} })
 }
 
 // View draws the frame.
@@ -267,11 +267,10 @@ type Options struct {
 // Run shows the application until the user quits or ctx ends. Its error is one line for the user.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
-	h := host.Terminal()
+	h := host.New(o.Config.UI.DownloadDir, o.Release)
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
-	if o.Away == nil {
-		h = host.New(o.Config.UI.DownloadDir, o.Release)
-	} else {
+	if o.Away != nil {
+		h = host.Terminal(o.Away.Location)
 		options = append(options, o.Away.options()...)
 	}
 	a := newApp(ctx, o, h)

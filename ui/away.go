@@ -9,6 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+
+	"mayfly/ui/host"
+	"mayfly/ui/session"
 )
 
 // Away is the terminal of a user who is not at this machine, as over SSH.
@@ -82,3 +85,23 @@ func restrictAway(actions []*action) {
 		c.DisabledReason, c.Hint, c.HintNow = func() string { return reason }, "", nil
 	}
 }
+
+// tickInterval is how often the screen is drawn anew. Elsewhere, where one process draws for many, it is seldom while the screen
+// tells minutes only.
+func (a *app) tickInterval() time.Duration {
+	seconds := a.footer.showing(a.now) || a.connection.Trouble() != session.NoTrouble || !a.host.Away
+	for _, id := range a.store.Order {
+		if in := a.store.Inboxes[id]; in != nil && !in.Expires.IsZero() && in.Expires.Sub(a.now) < 2*time.Minute {
+			seconds = true
+		}
+	}
+	if seconds {
+		return time.Second
+	}
+	return tickAway
+}
+
+const tickAway = 5 * time.Second
+
+// ShareProcess makes this process one with the applications of many users.
+func ShareProcess() { host.Shared.Store(true) }

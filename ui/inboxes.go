@@ -154,7 +154,7 @@ func (g inboxActions) extend(i *store.Inbox) tea.Cmd {
 			if err != nil {
 				return "a duration to add, such as 30m, 2h or 1d"
 			}
-			return "+" + v + ": " + theme.Until(end.Add(by), g.now)
+			return "+" + v + ": " + g.theme.Until(end.Add(by), g.now)
 		}}},
 		Then: func(v []string) tea.Cmd {
 			by, _ := add(v[0]) // the form has checked it
@@ -162,7 +162,7 @@ func (g inboxActions) extend(i *store.Inbox) tea.Cmd {
 				return s.Extend(ctx, id, time.Until(end.Add(by)))
 			}, func(got api.Inbox) tea.Cmd {
 				g.put(got)
-				return g.report(host.Done{Text: "+" + v[0] + ": " + theme.Until(s.Here(got).ExpiresAt, g.now)})
+				return g.report(host.Done{Text: "+" + v[0] + ": " + g.theme.Until(s.Here(got).ExpiresAt, g.now)})
 			}), nil)
 		},
 	}))

@@ -104,8 +104,11 @@ func (c *common) applyTheme() {
 	if err != nil {
 		c.report(host.Done{Err: err})
 	}
-	th.Graphemes = c.terminal.Graphemes
-	theme.CountGraphemes(th.Graphemes)
+	th.Location = c.host.Location
+	if !c.host.Away { // there is one terminal: elsewhere cells are counted in the way that holds on all
+		th.Graphemes = c.terminal.Graphemes
+		theme.CountGraphemes(th.Graphemes)
+	}
 	c.theme = th
 	key := c.table.keyFor
 	c.reader.SetLook(th, c.terminal.ImageMode(), reader.Hints{Retry: key("refresh"), Images: key("images"), Hidden: key("hidden-text")})

@@ -199,7 +199,7 @@ func (s *screen) name(th *theme.Theme, n, w int) string {
 		clock = "15:04:05"
 	}
 	if !side.received.IsZero() {
-		sign += side.received.Local().Format(clock) + "  "
+		sign += th.Local(side.received).Format(clock) + "  "
 	}
 	return theme.Fit(style.On(sign)+th.Dim.On(theme.CutMiddle(side.inbox, w/2))+"  "+side.subject, w)
 }

@@ -35,13 +35,15 @@ type Host struct {
 	// ReleaseTerminal is called before another program gets the terminal, and back after that.
 	ReleaseTerminal func() (back func())
 	Copies          *Copies
-	Downloads       string // folder for messages and attachments
-	Away            bool   // the user is elsewhere: no file, program or clipboard of this machine is used
+	Downloads       string         // folder for messages and attachments
+	Away            bool           // the user is elsewhere: no file, program or clipboard of this machine is used
+	Location        *time.Location // where the user is, if that is elsewhere
 }
 
 // Terminal is a host where there is nothing but the user's terminal.
-func Terminal() *Host {
+func Terminal(at *time.Location) *Host {
 	return &Host{
+		Location:  at,
 		Clipboard: func(context.Context, term.Env, string) ([]string, error) { return nil, nil },
 		Opener:    func(term.Env, string) (term.Opener, error) { return term.Opener{}, errors.New("over SSH") },
 		Copies:    &Copies{}, Away: true,

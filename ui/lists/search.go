@@ -277,9 +277,9 @@ func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 	if m.Unread {
 		mark = "●"
 	}
-	at := m.Received.Local()
+	at := th.Local(m.Received)
 	when := span{Text: at.Format("2 Jan"), Style: th.Dim}
-	if now := s.now.Local(); at.YearDay() == now.YearDay() && at.Year() == now.Year() {
+	if now := th.Local(s.now); at.YearDay() == now.YearDay() && at.Year() == now.Year() {
 		when.Text = at.Format("15:04")
 	}
 	room := b.room(when)

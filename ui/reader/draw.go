@@ -155,7 +155,7 @@ func (p *Pane) head() []string {
 		short, how := r[:strings.Index(r+"@", "@")]+"@"+theme.Ellipsis, strings.TrimPrefix(r, strings.TrimSuffix(r, " (Bcc)"))
 		head = append(head, field("", th.Warn.On(theme.FirstFit([]string{"received as " + r, "received as " + short + how}, w-label))))
 	}
-	head = append(head, field("At", m.Received.Local().Format("2 Jan 2006 15:04:05")))
+	head = append(head, field("At", p.theme.Local(m.Received).Format("2 Jan 2006 15:04:05")))
 	if m.Delay > 0 {
 		head = append(head, field("", th.Good.On(theme.Elapsed(m.Delay)+" after you copied the address")))
 	}
@@ -242,7 +242,7 @@ func (p *Pane) from(w int) string {
 // shortHead is the head for a low pane.
 func (p *Pane) shortHead(w int) []string {
 	th, m := p.theme, p.Message
-	line := th.Text.On(th.StableWidth(m.Sender)) + th.Dim.On(" · "+m.Received.Local().Format("15:04:05"))
+	line := th.Text.On(th.StableWidth(m.Sender)) + th.Dim.On(" · "+th.Local(m.Received).Format("15:04:05"))
 	if m.Delay > 0 {
 		line += th.Dim.On(" · ") + th.Good.On(theme.Elapsed(m.Delay)+" after you copied the address")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,6 +14,7 @@ import (
 	"mayfly/render"
 	"mayfly/render/image"
 	"mayfly/render/layout"
+	"mayfly/ui/host"
 	"mayfly/ui/theme"
 )
 
@@ -44,7 +44,7 @@ type PaintingDone struct {
 func (p *Pane) Paint(ctx context.Context, by *browser.Painter, c *api.Client) (cmd tea.Cmd) {
 	if p.garbage {
 		p.garbage = false
-		cmd = func() tea.Msg { debug.FreeOSMemory(); return nil }
+		cmd = func() tea.Msg { host.FreeMemory(); return nil }
 	}
 	waits := p.Opened == nil || !p.rawSince.IsZero() || p.stop != nil
 	if p.View != render.Web || waits || p.done[p.Look] != nil || p.imageMode.Protocol == image.Off {

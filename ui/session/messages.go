@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -118,7 +117,7 @@ func FreeMemory(m *message.Message) tea.Cmd {
 	if m == nil || m.Weight() < 1<<20 {
 		return nil
 	}
-	return func() tea.Msg { debug.FreeOSMemory(); return nil }
+	return func() tea.Msg { host.FreeMemory(); return nil }
 }
 
 // Source is a message to read. Opened is what was read of it before; it may be nil.

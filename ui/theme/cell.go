@@ -313,9 +313,9 @@ func Elapsed(d time.Duration) string {
 	return Waited(d)
 }
 
-// Until says when something expires, on the clock: with the day unless that is today.
-func Until(end, now time.Time) string {
-	end, now = end.Local(), now.Local()
+// Until says when something expires, on the user's clock: with the day unless that is today.
+func (t *Theme) Until(end, now time.Time) string {
+	end, now = t.Local(end), t.Local(now)
 	if y, m, d := end.Date(); now.Year() == y && now.Month() == m && now.Day() == d {
 		return "ends " + end.Format("15:04")
 	}

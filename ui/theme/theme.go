@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -62,10 +63,19 @@ type Theme struct {
 	Profile colorprofile.Profile
 	// Graphemes is set where the terminal counts cells by grapheme clusters (mode 2027).
 	Graphemes bool
+	Location  *time.Location // where the user is; nil: where this machine is
 
 	roles[Style]
 	Bright Style // titles, senders of unread mail
 	Colors Colors
+}
+
+// Local returns a time where the user is.
+func (t *Theme) Local(at time.Time) time.Time {
+	if t.Location == nil {
+		return at.Local()
+	}
+	return at.In(t.Location)
 }
 
 // StableWidth returns text as a row can show it without losing its width: as it is where the terminal
