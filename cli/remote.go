@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -180,7 +181,10 @@ func (t *remoteTerminal) size() tea.WindowSizeMsg {
 	return tea.WindowSizeMsg{Width: s.Columns, Height: s.Rows}
 }
 
-// follow sends each size that is different when it is taken, until ctx ends: of a flood, what lies between is skipped.
+// resizeInterval is how often a terminal gets another size at most: each has everything laid out anew.
+const resizeInterval = 100 * time.Millisecond
+
+// follow sends the sizes of the terminal until ctx ends. Of a flood, what lies between is skipped.
 func (t *remoteTerminal) follow(ctx context.Context, sizes chan<- tea.WindowSizeMsg) {
 	for {
 		select {
@@ -190,6 +194,11 @@ func (t *remoteTerminal) follow(ctx context.Context, sizes chan<- tea.WindowSize
 		}
 		select {
 		case sizes <- t.size():
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(resizeInterval):
 		case <-ctx.Done():
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -216,7 +217,8 @@ func (p *sessions) run(settings string, listener *os.File) error {
 		return err
 	}
 	cmd := p.command(settings)
-	cmd.Env = []string{"TZ=" + os.Getenv("TZ"), "GOTRACEBACK=single"} // none of this process's secrets
+	half := max(1, runtime.GOMAXPROCS(0)/2)                                                            // the others are for mail
+	cmd.Env = []string{"TZ=" + os.Getenv("TZ"), "GOTRACEBACK=single", fmt.Sprint("GOMAXPROCS=", half)} // none of this process's secrets
 	cmd.ExtraFiles = []*os.File{theirs, listener}
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	p.mu.Lock()

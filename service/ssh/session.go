@@ -52,11 +52,11 @@ const (
 )
 
 const (
-	// maxColumns and maxRows bound a terminal: a client can claim any size, and each cell takes memory.
-	maxColumns, maxRows = 1000, 500
-	maxTerm             = 64 // bytes of the name of a terminal
-	maxValue            = 256
-	maxCommand          = 64 << 10
+	// These bound a terminal: a client can claim any size, and each cell takes memory, 100 bytes or more.
+	maxColumns, maxRows, maxCells = 1000, 500, 100_000
+	maxTerm                       = 64 // bytes of the name of a terminal
+	maxValue                      = 256
+	maxCommand                    = 64 << 10
 )
 
 // variables are those of the client's environment that describe its terminal and its user's habits.
@@ -146,7 +146,8 @@ func sizeOf(columns, rows uint32) Size {
 	if columns == 0 || rows == 0 {
 		return Size{80, 24}
 	}
-	return Size{int(min(columns, maxColumns)), int(min(rows, maxRows))}
+	columns = min(columns, maxColumns)
+	return Size{int(columns), int(min(rows, maxRows, maxCells/columns))}
 }
 
 // run runs a session, and returns its exit status. A panic ends nothing else.

@@ -254,7 +254,7 @@ func TestOnlySessions(t *testing.T) {
 	if out, status := run(t, c, `wait "a`); status != 2 || !strings.Contains(out, "not closed") {
 		t.Errorf("an open quotation mark: %q, %d", out, status)
 	}
-	for size, want := range map[[2]int]string{{120, 36}: "{120 36}", {0, 0}: "{80 24}", {1 << 30, 1 << 30}: "{1000 500}"} {
+	for size, want := range map[[2]int]string{{120, 36}: "{120 36}", {0, 0}: "{80 24}", {1 << 30, 1 << 30}: "{1000 100}", {10, 1 << 30}: "{10 500}"} {
 		if out, _ := run(t, c, "new", func(s *ssh.Session) { must(t, s.RequestPty("xterm", size[1], size[0], nil)) }); !strings.Contains(out, want+"\r\n") {
 			t.Errorf("size %v: %q", size, out)
 		}
