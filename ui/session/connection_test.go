@@ -136,6 +136,10 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 		if change := s.use(cmd); change != First || s.Session == nil || s.Err() != nil || s.Target.BaseURL != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
 			t.Errorf("connected at last: %v, %+v", change, s.Connection)
 		}
+		s.Apply(watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable, RetryAt: time.Now().Add(time.Second)})
+		if s.Trouble() != Unavailable || s.Retry(time.Now().Add(time.Hour)) != nil {
+			t.Errorf("the watcher tries again, and so does the connection: %+v", s.Connection)
+		}
 	})
 }
 
@@ -278,33 +282,6 @@ func TestTheEndClosesEverySession(t *testing.T) {
 		time.Sleep(time.Hour)
 		if synctest.Wait(); s.open != 0 {
 			t.Errorf("%d connections made after the end are left open", s.open)
-		}
-	})
-}
-
-func TestWhatTheWatcherSaysOfTheService(t *testing.T) {
-	play(t, func(s *scene) {
-		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
-		now := time.Now()
-		for _, c := range []struct {
-			e         watch.Event
-			trouble   Trouble
-			countdown string
-			mode      watch.Mode
-		}{
-			{watch.Event{Kind: watch.ModeChanged, Mode: watch.Live}, NoTrouble, "", watch.Live},
-			{watch.Event{Kind: watch.Failed, Err: api.ErrRateLimited, RetryAt: now.Add(90 * time.Second)}, Limited, "2 min", watch.Live},
-			{watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable, RetryAt: now.Add(1500 * time.Millisecond)}, Unavailable, "2 s", watch.Live},
-			{watch.Event{Kind: watch.Listed}, Unavailable, "2 s", watch.Live},
-			{watch.Event{Kind: watch.Recovered}, NoTrouble, "", watch.Live},
-		} {
-			s.Apply(c.e)
-			if s.Trouble() != c.trouble || s.Countdown(now) != c.countdown || s.Session.Mode != c.mode {
-				t.Errorf("%+v: trouble %d, again in %q, mode %v", c.e, s.Trouble(), s.Countdown(now), s.Session.Mode)
-			}
-			if s.Retry(now.Add(time.Hour)) != nil {
-				t.Errorf("%+v: the watcher tries again, and so does the connection", c.e)
-			}
 		}
 	})
 }
