@@ -28,7 +28,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Set, Tuple
 
-__all__ = ["Inbox", "MayflyError", "Message", "NoMail", "Service", "start"]
+__all__ = ["Inbox", "MayflyError", "Message", "NoMail", "Service", "SnapshotDiffers", "UnexpectedMail", "start"]
 
 
 class MayflyError(Exception):
@@ -37,6 +37,14 @@ class MayflyError(Exception):
 
 class NoMail(MayflyError):
     """No mail came in time. The text shows what arrived instead."""
+
+
+class UnexpectedMail(MayflyError, AssertionError):
+    """A mail arrived where none was expected."""
+
+
+class SnapshotDiffers(MayflyError, AssertionError):
+    """A mail differs from its snapshot. The text shows the words."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +190,13 @@ class Service:
         """Return the messages of an inbox, or those that came since then, the oldest first."""
         listed = self._request(f"/v1/inboxes/{inbox_id}/messages")["messages"]
         chosen = [s["id"] for s in reversed(listed) if since is None or _time(s["received_at"]) >= since]
-        return [_message(self._run("read", inbox_id, chosen_id, "--json")) for chosen_id in chosen]
+        return [_message(self._read(inbox_id, chosen_id)) for chosen_id in chosen]
+
+    def _read(self, inbox_id: str, message_id: str) -> str:
+        done = self._run("read", inbox_id, message_id, "--json")
+        if done.returncode != 0:
+            raise MayflyError(done.stderr.strip())
+        return done.stdout
 
 
 class Inbox:
@@ -219,44 +233,64 @@ class Inbox:
         __tracebackhide__ = True
         return self._wait("message", timeout)
 
-    def messages(self) -> List[Message]:
-        """Return the messages that are there now, the oldest first."""
-        inbox_id = self._service._inbox_at(self.email)
-        return self._service._messages(inbox_id) if inbox_id else []
+    def messages(self, n: Optional[int] = None, timeout: float = 10) -> List[Message]:
+        """Return the messages that are there now, the oldest first; with n, the next n, of which there must be no more.
+
+        With n it waits for them, and then for two seconds. The timeout is in seconds.
+        """
+        __tracebackhide__ = True
+        if n is None:
+            inbox_id = self._service._inbox_at(self.email)
+            return self._service._messages(inbox_id) if inbox_id else []
+        return self._wait_for("message", timeout, f"--exactly={n}")
+
+    def expect_none(self, timeout: float = 5) -> None:
+        """Raise UnexpectedMail if a mail arrives that was not returned before. The timeout is in seconds."""
+        __tracebackhide__ = True
+        self._wait_for("message", timeout, "--none")
+
+    def snapshot(self, name: str, dir: str = "mails", timeout: float = 10) -> None:
+        """Compare the next mail with the file NAME.txt in a folder.
+
+        A snapshot that does not exist is written, which fails where the variable CI is set. With the variable
+        MAYFLY_UPDATE it is replaced.
+        """
+        __tracebackhide__ = True
+        message = self._wait("message", timeout)
+        update = ["--update"] if os.environ.get("MAYFLY_UPDATE") else []
+        done = self._service._run("snap", name, self.email, message.id, f"--dir={dir}", *update)
+        if done.returncode != 0:
+            said = done.stderr.strip().replace("`mayfly snap --update` accepts it", "MAYFLY_UPDATE=1 accepts it")
+            raise SnapshotDiffers(_said(said) + "\n" + done.stdout.rstrip())
 
     def __repr__(self) -> str:
         return f"Inbox({self.email!r})"
 
     def _wait(self, what: str, timeout: float) -> Message:
         __tracebackhide__ = True
-        args = ["wait", self.email, "--json", f"--timeout={max(timeout, 0.001):.3f}s"]
+        return self._wait_for(what, timeout)[0]
+
+    def _wait_for(self, what: str, timeout: float, *more: str) -> List[Message]:
+        __tracebackhide__ = True
+        args = ["wait", self.email, "--json", f"--timeout={max(timeout, 0.001):.3f}s", *more]
         if what != "message":
             args.append("--" + what)
         if not self._returned:  # else the first wait leaves out all but the newest
             args.append("--since=24h")
         done = self._service._run(*args)
         if done.returncode == _TIMED_OUT:
-            raise NoMail(self._missing(what, timeout))
-        message = _message(done)
-        self._returned.add((what, message.id))
-        return message
+            raise NoMail(self._missing(done.stderr))
+        messages = [_message(line) for line in done.stdout.splitlines()]
+        if done.returncode == 1 and more and messages:
+            raise UnexpectedMail(_said(done.stderr) + "".join("\n" + self._brief(m) for m in messages[-1:]))
+        if done.returncode != 0:
+            raise MayflyError(done.stderr.strip())
+        self._returned.update((what, m.id) for m in messages)
+        return messages
 
-    def _missing(self, what: str, timeout: float) -> str:
-        wanted = "no message" if what == "message" else f"no message with a {what}"
-        text = f"{wanted} arrived at {self.email} within {timeout:g} s"
+    def _missing(self, stderr: str) -> str:
         came = self.messages()
-        if came:
-            text += f"; {len(came)} message{'s'[:len(came) != 1]} arrived:" + "".join("\n" + self._brief(m) for m in came[-5:])
-        own = self._service._inbox_at(self.email)
-        others = [i["email"] for i in self._service._inboxes() if i["message_count"] and i["id"] != own]
-        if others:
-            text += "\nmail arrived at other addresses: " + _clean(", ".join(others[:10]))
-        elif not came:
-            text += (
-                ", nor any mail to any address: does the application send its mail to "
-                f"{self._service.smtp_host}:{self._service.smtp_port}?"
-            )
-        return text
+        return _said(stderr) + "".join("\n" + self._brief(m) for m in came[-5:])
 
     def _brief(self, m: Message) -> str:
         age = datetime.now(timezone.utc) - m.received_at
@@ -272,11 +306,15 @@ def _sender(m: Message) -> str:
     return _clean(f"{m.sender_name} <{m.sender}>" if m.sender_name else m.sender)
 
 
-def _message(done: subprocess.CompletedProcess[str]) -> Message:
+def _said(stderr: str) -> str:
+    """Return what a command has said last."""
+    lines = stderr.strip().splitlines()
+    return lines[-1].replace("mayfly: ", "", 1) if lines else ""
+
+
+def _message(line: str) -> Message:
     """Return the message that a command has printed."""
-    if done.returncode != 0:
-        raise MayflyError(done.stderr.strip())
-    printed = json.loads(done.stdout)
+    printed = json.loads(line)
     m = printed["message"]
     return Message(
         id=m["id"],

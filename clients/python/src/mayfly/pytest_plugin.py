@@ -11,7 +11,7 @@ came meanwhile.
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from typing import Any, Generator, Iterator
+from typing import Any, Callable, Generator, Iterator
 
 import pytest
 
@@ -40,6 +40,18 @@ def mayfly(request: pytest.FixtureRequest) -> Iterator[Service]:
 def inbox(mayfly: Service) -> Inbox:
     """An inbox with an address of its own."""
     return mayfly.inbox()
+
+
+@pytest.fixture
+def mail_snapshot(request: pytest.FixtureRequest) -> Callable[[Inbox, str], None]:
+    """Compare the next mail of an inbox with mails/NAME.txt beside the test: mail_snapshot(inbox, "signup")."""
+    folder = request.path.parent / "mails"
+
+    def compare(inbox: Inbox, name: str, timeout: float = 10) -> None:
+        __tracebackhide__ = True
+        inbox.snapshot(name, str(folder), timeout)
+
+    return compare
 
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc] # which runs before any hook that may fail
