@@ -136,7 +136,7 @@ func (b *Budget) backgroundWait(now time.Time) time.Duration {
 // pace is the time between background requests when they use all that they may.
 func (b *Budget) pace() time.Duration { return window / time.Duration(b.background()) }
 
-// takeBackground counts a background request, or returns how long there will be no room for one.
+// takeBackground counts a background request, or returns how long to wait until one is allowed.
 func (b *Budget) takeBackground() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -192,13 +192,13 @@ func (c *Client) Quota() (Quota, bool) {
 // that mail to an address that no inbox has makes one, an extension of the contract.
 func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 
-// CannotDeleteMessages reports whether the service is known not to delete single messages,
-// CannotEmptyInboxes all of an inbox, CannotExtendInboxes not to change when one ends.
+// CannotDeleteMessages, CannotEmptyInboxes and CannotExtendInboxes report whether the service is known not to support the
+// operation. False means supported or unknown.
 func (c *Client) CannotDeleteMessages() bool { return c.features.deleteMessage.isAbsent() }
 func (c *Client) CannotEmptyInboxes() bool   { return c.features.emptyInbox.isAbsent() }
 func (c *Client) CannotExtendInboxes() bool  { return c.features.extendInbox.isAbsent() }
 
-// Offers returns what the service named with its last list of inboxes, both as [InboxList] has them: the domains
+// Offers returns what the service advertised in its last list of inboxes, both as [InboxList] has them: the domains
 // that inboxes can be created at, and to whom messages can be released.
 func (c *Client) Offers() (domains, relayAllow []string) {
 	c.mu.Lock()

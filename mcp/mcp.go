@@ -89,7 +89,7 @@ func newServer(client func(sdk.Request) *api.Client, o Options) (*tools, *sdk.Se
 	return t, server.Server
 }
 
-// smtp is where the agent of a request is told to send mail, or "".
+// smtp returns the SMTP address to advertise for a request, or "" if unknown.
 func (t *tools) smtp(r sdk.Request) string { return t.smtpAt(postOf(r).host) }
 
 // instruct gives an agent the instructions when it asks for the server: over HTTP, agents may reach that by different hosts.
@@ -117,7 +117,7 @@ func (t *tools) instructions(r sdk.Request) string {
 	return fmt.Sprintf(instructions, sending)
 }
 
-// post is an HTTP request, and the client with its key.
+// post holds what a tool call needs from its HTTP request, and a client with the request's key.
 type post struct {
 	ctx    context.Context
 	host   string // that it was sent to, without the port

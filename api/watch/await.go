@@ -228,7 +228,7 @@ func (a *awaiter) onEvent(ctx context.Context, e Event) (done bool, failure erro
 	return false, a.failure
 }
 
-// onList returns the message that ends the wait, nil if none of the list, the newest first, does.
+// onList returns the message in list (newest first) that satisfies the wait, or nil.
 // The error is of a message that could not be fetched.
 func (a *awaiter) onList(ctx context.Context, list []api.Summary) (*api.Message, error) {
 	if a.listed || a.after.Newest == 0 {

@@ -20,8 +20,8 @@ const (
 	Link    Target = "link"    // its confirmation link
 )
 
-// Delivered is what waits returned of the messages of one inbox: each message once for each target. The
-// zero value is an inbox of which nothing was returned yet; [json.Marshal] keeps it, in at most 40 KB. It
+// Delivered records which messages of one inbox have been returned by waits, once per target. The zero value records none;
+// [json.Marshal] keeps it, in at most 40 KB. It
 // is not safe for concurrent use.
 //
 // A wait for the code, for example, is

@@ -42,7 +42,7 @@ const maxImages = 20
 // dataImage is the URL of an embedded image.
 var dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$`)
 
-// body returns the sanitised HTML of a message, with the images that it refers to by content ID (RFC 2392). One that
+// body returns a message's sanitised HTML with its cid: images (RFC 2392) inlined. One that
 // cannot be fetched shows its alternative text.
 func body(ctx context.Context, c *api.Client, m *message.Message) string {
 	text := func(s string) string { return `<pre style="white-space:pre-wrap">` + html.EscapeString(s) + "</pre>" }

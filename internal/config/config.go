@@ -127,7 +127,7 @@ func (p Problem) OfApplication() bool {
 	return slices.Contains([]string{"ui", "keys", "commands"}, table)
 }
 
-// Complaint is the first problem, or the first of more, and how many others there are, on one line; ""
+// Complaint summarises the problems on one line: the first, and how many more; ""
 // without any.
 func (c Config) Complaint(more ...string) string {
 	var all []string

@@ -130,8 +130,8 @@ func Stop(ctx context.Context, o Options) error {
 	return err
 }
 
-// absence says what it means that nobody answers: [ErrNotRunning], or errNoAnswer while a process
-// that is starting or about to end holds the lock.
+// absence returns the error for a service that does not answer: [ErrNotRunning], or errNoAnswer if a process that is starting or
+// stopping holds the lock.
 func (o Options) absence() error {
 	lock := o.lock()
 	if _, err := os.Stat(lock.Path()); err != nil {

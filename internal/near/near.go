@@ -1,4 +1,4 @@
-// Package near finds the name that was meant by one that does not exist.
+// Package near suggests the closest known name for a misspelled one.
 package near
 
 import "github.com/spf13/cobra"

@@ -53,12 +53,12 @@ func (r *Registry) Delivered(inboxID string) (watch.Delivered, error) {
 	return d.Delivered, err
 }
 
-// HandOver calls give with what was delivered of an inbox, and keeps what give makes of that if it
-// returns true. No other process hands over a message of that inbox meanwhile. A process that is
+// HandOver calls give with the inbox's delivery record under a lock, and saves the record if give returns true. No other process
+// hands over a message of that inbox meanwhile. A process that is
 // killed leaves no lock.
 //
 // An error before give was called is that of the folder, of ctx, or [ErrBusy]; after it, that the
-// change is not kept. What is damaged counts as nothing delivered.
+// change is not kept. A damaged record is treated as empty.
 func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watch.Delivered) (changed bool)) error {
 	if r.remote != nil {
 		return r.remote.handOver(ctx, inboxID, give)

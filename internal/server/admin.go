@@ -126,7 +126,7 @@ type adminRequest struct {
 	KeepOld     time.Duration `json:"keep_old,omitempty"` // nanoseconds
 }
 
-// call carries out an operation, of which T is the result.
+// call runs an operation whose result is T.
 func call[T any](ctx context.Context, a *Admin, operation string, in adminRequest) (out T, err error) {
 	if a.service == nil {
 		err = askOwner(ctx, a.client, operation, in, &out)

@@ -64,7 +64,7 @@ type door struct {
 	stop     func(context.Context) error
 }
 
-// stopsLater is for a door that something else stops.
+// stopsLater is the stop function of a listener that is shut down elsewhere.
 func stopsLater(context.Context) error { return nil }
 
 // failureTimeout bounds the shutdown after a part has failed.
@@ -135,7 +135,7 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// unlistened says why nothing can listen for a protocol at an address.
+// unlistened wraps the error from listening on an address.
 func unlistened(protocol, addr string, err error) error {
 	if call := (&os.SyscallError{}); errors.As(err, &call) {
 		err = call.Err
@@ -318,7 +318,7 @@ func (s *Server) serve() {
 	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.Addr("SMTPS"), "pop3", s.Addr("POP3"), "metrics", s.Addr("metrics"), "store", StoreName(s.config.Store))
 }
 
-// supervise stops the server when a part fails, of which Err tells. It ends with the server.
+// supervise stops the server when a part fails; Err reports the failure. It returns when the server has stopped.
 func (s *Server) supervise() {
 	select {
 	case <-s.done:

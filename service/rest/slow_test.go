@@ -169,7 +169,7 @@ func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 		if took := time.Since(start); took > 0 {
 			t.Errorf("it took %v", took)
 		}
-		// Who stops reading is cut off long before the time for the whole answer is up.
+		// A client that stops reading is cut off long before the response deadline.
 		_, err = io.CopyN(io.Discard, slow[0], 1<<20)
 		must(t, err)
 		time.Sleep(16 * time.Second)
