@@ -47,7 +47,8 @@ func (a *app) execCommand() *cobra.Command {
 			"126 if it could not be run. SIGINT and SIGQUIT are not passed on: a terminal sends them to the command itself.\n\n" +
 			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service, and MAYFLY_SMTP " +
 			"(host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT, where it accepts mail. --env adds others: in their templates {smtp}, {host} and {port} stand for " +
-			"the last three, {api} and {key} for the first two. MAYFLY_STATE_DIR is a temporary folder for what `mayfly wait` has printed.\n\n" +
+			"the last three, {api} and {key} for the first two, and {resend}, {sendgrid}, {postmark}, {mailgun} and {ses} for the base URL of a provider's " +
+			"API that delivers here, all of which are below MAYFLY_PROVIDERS. MAYFLY_STATE_DIR is a temporary folder for what `mayfly wait` has printed.\n\n" +
 			"Mail is kept in memory. --keep-mails also writes each mail to a folder as it arrives (.eml). If the command fails, each is written as text (.txt), too, " +
 			"and, where a browser is installed, as that paints it (.png), as far as that takes no more than 20 seconds in all. If it succeeds, they are removed.",
 		Example: `mayfly exec -- pytest
@@ -225,8 +226,13 @@ func (x *execution) environ(running *server.Server) []string {
 	smtp, api, key := running.SMTPAddr(), "http://"+running.HTTPAddr(), running.Key()
 	host, port, _ := net.SplitHostPort(smtp) // the listener's own
 	environ := append(x.app.env.Environ[:len(x.app.env.Environ):len(x.app.env.Environ)],
-		"MAYFLY_BASE_URL="+api, "MAYFLY_API_KEY="+key, "MAYFLY_SMTP="+smtp, "MAYFLY_SMTP_HOST="+host, "MAYFLY_SMTP_PORT="+port)
-	values := strings.NewReplacer("{smtp}", smtp, "{host}", host, "{port}", port, "{api}", api, "{key}", key)
+		"MAYFLY_BASE_URL="+api, "MAYFLY_API_KEY="+key, "MAYFLY_SMTP="+smtp, "MAYFLY_SMTP_HOST="+host, "MAYFLY_SMTP_PORT="+port,
+		"MAYFLY_PROVIDERS="+api+"/providers")
+	pairs := []string{"{smtp}", smtp, "{host}", host, "{port}", port, "{api}", api, "{key}", key}
+	for _, name := range server.Providers() {
+		pairs = append(pairs, "{"+name+"}", api+"/providers/"+name)
+	}
+	values := strings.NewReplacer(pairs...)
 	for _, v := range x.variables {
 		environ = append(environ, values.Replace(v))
 	}
@@ -244,10 +250,9 @@ func checkVariable(v string) error {
 		return errors.New("want NAME=TEMPLATE, the name of letters, digits and underscores")
 	}
 	for _, word := range templateWord.FindAllString(template, -1) {
-		switch word {
-		case "{smtp}", "{host}", "{port}", "{api}", "{key}":
-		default:
-			return fmt.Errorf("%s stands for nothing: there are {smtp}, {host}, {port}, {api} and {key}", word)
+		names := append([]string{"smtp", "host", "port", "api", "key"}, server.Providers()...)
+		if !slices.Contains(names, strings.Trim(word, "{}")) {
+			return fmt.Errorf("%s stands for nothing: there are {%s}", word, strings.Join(names, "}, {"))
 		}
 	}
 	return nil

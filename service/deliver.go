@@ -176,6 +176,8 @@ type Delivery struct {
 	Refused []Recipient // with what is known of them
 	Raw     []byte      // the message, neither changed nor kept after Deliver returns
 	Session
+
+	Stored func(inboxID, messageID string) // is called for each message that is on disk; may be nil
 }
 
 // Deliver stores the message for all recipients and returns nil when it is on disk. With an error
@@ -260,6 +262,9 @@ func (s *Service) deliver(ctx context.Context, d *Delivery, to []Recipient, stor
 			continue
 		}
 		s.hub.notify(m.InboxID)
+		if d.Stored != nil {
+			d.Stored(m.InboxID, m.ID)
+		}
 		if s.options.Arrived != nil && m.KeyID != postmaster {
 			s.options.Arrived(Arrival{KeyID: m.KeyID, InboxID: m.InboxID, To: m.To, Raw: d.Raw, Summary: Summary{
 				ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: int64(len(d.Raw)),

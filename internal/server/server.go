@@ -25,6 +25,7 @@ import (
 	"mayfly/service"
 	"mayfly/service/limits"
 	"mayfly/service/pop3"
+	"mayfly/service/providers"
 	"mayfly/service/relay"
 	"mayfly/service/rest"
 	"mayfly/service/smtp"
@@ -38,6 +39,7 @@ type Server struct {
 	store   store
 	service *service.Service
 	key     string // its own, see ownKey
+	owner   string // ID of the key that owns the catch-all inboxes, or else of its own
 
 	rest     http.Handler
 	doors    []door
@@ -161,6 +163,7 @@ func (s *Server) newServers() (err error) {
 	restOptions := rest.Options{
 		Balancers: balancers, LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), Metrics: registry, Log: s.log,
 	}
+	restOptions.Providers = s.newProviders(guesses, large)
 	if c.MCP != nil {
 		restOptions.MCP = c.MCP(s.SMTPAddr())
 	}
@@ -220,6 +223,19 @@ func (s *Server) newServers() (err error) {
 	return nil
 }
 
+// Providers returns the names of the mail providers whose APIs a service has, below /providers/.
+func Providers() []string { return providers.Names() }
+
+// newProviders returns what takes mail as the APIs of mail providers do. It takes what SMTP does.
+func (s *Server) newProviders(guesses *limits.Guesses, large *limits.Memory) http.Handler {
+	c := s.config
+	o := providers.Options{AddressFaults: c.AddressFaults, MaxMessageBytes: c.MaxMessageBytes, MaxRecipients: c.MaxRecipients, Guesses: guesses, Large: large, Log: s.log}
+	if c.SMTPAuthAny {
+		o.AnyKey = s.owner
+	}
+	return providers.New(s.service, o)
+}
+
 // newRelay returns the relay, or nil if there is none.
 func (s *Server) newRelay() rest.Relay {
 	c := s.config.Relay
@@ -261,6 +277,7 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 			o.Unlimited = key.ID
 		}
 	}
+	s.owner = owner
 	if c.CatchAll {
 		switch _, err := service.New(s.store, o).Key(ctx, owner); {
 		case service.ErrorCode(err) == service.NotFound:

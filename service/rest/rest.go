@@ -76,6 +76,8 @@ type Options struct {
 	// 256 MiB.
 	Large *limits.Memory
 
+	Providers http.Handler // serves /providers/; default: no such path
+
 	Relay   Relay                 // releases messages; default: they are not released
 	MCP     MCP                   // serves /mcp; default: no such path
 	Metrics prometheus.Registerer // default: none
@@ -251,6 +253,10 @@ func (s *Server) serve(w *response, r *http.Request) {
 	}()
 	if s.options.LocalOnly && !isLocalRequest(r) {
 		w.sendError(http.StatusForbidden, "This service answers only requests to localhost from this machine")
+		return
+	}
+	if s.options.Providers != nil && strings.HasPrefix(r.URL.Path, "/providers/") {
+		s.options.Providers.ServeHTTP(w, r)
 		return
 	}
 	if s.needsKey(r.URL.Path) {

@@ -106,6 +106,16 @@ func addressFault(address string) *fault {
 	return nil
 }
 
+// AddressFault returns what a recipient's address asks for on the local service, as in ada+smtp-550@x.test: the reply that
+// refuses it, how long to wait first, whether the connection ends instead, or does once the message is stored.
+func AddressFault(address string) (reply string, slow time.Duration, drop, lost bool) {
+	f := addressFault(address)
+	if f == nil {
+		return "", 0, false, false
+	}
+	return f.reply, f.slow, f.reply == "" && f.slow == 0 && !f.lost, f.lost
+}
+
 // draw decides what goes wrong at a stage: how long the answer waits, and the fault that replaces it,
 // if any. Rules apply in their order, up to the first that is not slow.
 func (c chaos) draw(stage string) (slow time.Duration, f *fault) {
