@@ -103,6 +103,7 @@ mayfly read --screenshot mail.png --phone`,
 	f = a.viewFlags(cmd)
 	f.imagesFlag(cmd)
 	f.failOnFlag(cmd)
+	f.formatFlag(cmd)
 	shot.add(cmd)
 	return cmd
 }

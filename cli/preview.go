@@ -42,6 +42,9 @@ mayfly preview --screenshot mail.png --phone --dark signup.html`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
+			if len(args) > 1 && (f.format == "sarif" || f.format == "junit") {
+				return usagef("--format %s is of one file", f.format)
+			}
 			switch stdin := slices.Index(args, "-"); {
 			case stdin < 0:
 			case slices.Contains(args[stdin+1:], "-"):
@@ -57,6 +60,7 @@ mayfly preview --screenshot mail.png --phone --dark signup.html`,
 	f = a.viewFlags(cmd)
 	f.imagesFlag(cmd)
 	f.failOnFlag(cmd)
+	f.formatFlag(cmd)
 	p.screenshotFlags.add(cmd)
 	choiceFlag(cmd, cmd.Flags(), &p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)", "html", "eml", "txt", "md")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")

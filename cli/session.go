@@ -31,7 +31,7 @@ var overSSH = map[string]string{
 	"new":      "username domain ttl copy json",
 	"ls":       "json",
 	"messages": "json",
-	"read":     "view width json images fail-on",
+	"read":     "view width json images fail-on format",
 	"wait":     "from subject body count exactly none settle since again timeout code link json view width images",
 	"watch":    "json",
 	"sessions": "json",

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFormatsOfCI(t *testing.T) {
+	dir := t.TempDir()
+	faulty, good := filepath.Join(dir, "a.html"), filepath.Join(dir, "b,c.html")
+	for file, text := range map[string]string{
+		faulty: "<p>Hi\n{{name}}, 100%</p><a href=\"http://x.example/\">x</a>", good: `<div style="display:none">Soon</div><p>Hello</p>`,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	preview := func(format string, files ...string) result {
+		return run(t, machine(t), "", append([]string{"preview", "--fail-on", "error", "--format", format}, files...)...)
+	}
+	r := preview("github", faulty, good)
+	for _, want := range []string{
+		"::error file=" + faulty + ",line=2,title=placeholder::", "::warning file=" + faulty + ",line=2,title=link-http::", "::notice file=" + faulty + ",title=preheader-missing::", "100%25",
+	} {
+		if r.status != statusError || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "b,c") {
+			t.Errorf("status %d, no %q in %s", r.status, want, r.stdout)
+		}
+	}
+	var log struct {
+		Version string
+		Runs    []struct {
+			Results []struct{ RuleID, Level string }
+		}
+	}
+	if r := preview("sarif", faulty); json.Unmarshal([]byte(r.stdout), &log) != nil || log.Version != "2.1.0" || len(log.Runs[0].Results) != 3 ||
+		log.Runs[0].Results[0].RuleID != "placeholder" || log.Runs[0].Results[2].Level != "note" {
+		t.Errorf("%+v", r)
+	}
+	for file, failures := range map[string]int{faulty: 2, good: 0} {
+		var suite struct {
+			Tests    int        `xml:"tests,attr"`
+			Failures int        `xml:"failures,attr"`
+			Cases    []struct{} `xml:"testcase"`
+		}
+		if r := preview("junit", file); xml.Unmarshal([]byte(r.stdout), &suite) != nil || suite.Failures != failures || suite.Tests != max(1, failures) || len(suite.Cases) != suite.Tests {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r := preview("junit", faulty, good); r.status != statusUsage || !strings.Contains(r.stderr, "of one file") {
+		t.Errorf("%+v", r)
+	}
+}
