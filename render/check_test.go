@@ -1,6 +1,8 @@
 package render_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"maps"
 	"os"
 	"regexp"
@@ -120,6 +122,13 @@ var faults = []struct {
 	}},
 	{"unsubscribe-one-click", func(m *mail.Message) {
 		m.Fields = append(m.Fields, mail.Field{Name: "List-Unsubscribe", Value: "<https://acme.example/u>"})
+	}},
+	{"attachment-blocked", func(m *mail.Message) {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		_, _ = z.Create("setup/Install.EXE")
+		z.Close()
+		m.Attachments = append(m.Attachments, mail.Attachment{Filename: "app.zip", Content: b.Bytes()})
 	}},
 	{"client-layout", func(m *mail.Message) { m.HTML += `<p style="display:flex">x</p>` }},
 	{"client-style", func(m *mail.Message) { m.HTML += `<p style="border-radius:4px">x</p>` }},

@@ -7,6 +7,8 @@
 package render
 
 import (
+	"archive/zip"
+	"bytes"
 	"slices"
 	"sync"
 
@@ -209,6 +211,9 @@ func (m *Mail) Checks() []check.Finding { return m.checks() }
 // Findings returns the checks, and then what mail clients do not support, for which it reads the HTML anew once.
 func (m *Mail) Findings() []check.Finding { return m.findings() }
 
+// maxArchive bounds an archive of which the files are listed, in bytes: one may be nothing but names.
+const maxArchive = 1 << 20
+
 func (m *Mail) check() []check.Finding {
 	in := check.Input{
 		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt, Rules: m.rules,
@@ -231,6 +236,19 @@ func (m *Mail) check() []check.Finding {
 	}
 	for _, d := range m.msg.Defects {
 		in.Defects = append(in.Defects, Clean(d))
+	}
+	for _, a := range m.msg.Attachments {
+		in.Files = append(in.Files, Clean(a.Filename))
+		if len(a.Content) > maxArchive {
+			continue
+		}
+		archive, err := zip.NewReader(bytes.NewReader(a.Content), int64(len(a.Content)))
+		if err != nil {
+			continue // it is none
+		}
+		for _, f := range archive.File {
+			in.Files = append(in.Files, Clean(a.Filename)+"/"+Clean(f.Name))
+		}
 	}
 	return check.Run(in)
 }

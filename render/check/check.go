@@ -38,7 +38,7 @@ func IDs() []string {
 	return strings.Fields(`placeholder mojibake malformed unchecked link-empty link-relative link-no-host link-scheme link-private link-http
 		link-spaces link-differs parts-code parts-link parts-differ text-missing body-missing preheader-missing image-alt
 		text-reversed html-clipped script form embedded stylesheet subject-empty subject-long from-missing from-several
-		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click
+		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click attachment-blocked
 		client-layout client-style`)
 }
 
@@ -81,6 +81,7 @@ type Input struct {
 	Subject    string
 	Fields     []Field // nil if the header is unknown
 	Text, HTML Part
+	Files      []string  // names of its attachments, and of the files in those that are archives
 	Defects    []string  // of its header and its parts, a sentence each
 	Reversed   []string  // which of the subject and the sender have words that are written backwards
 	ReceivedAt time.Time // zero if unknown
@@ -106,7 +107,7 @@ const maxEach = 5
 // Run checks a message. The most severe findings come first, and those of one ID together.
 func Run(in Input) []Finding {
 	r := &report{source: in.HTML.Source, rules: in.Rules, counts: make(map[kind]int), seen: make(map[Finding]bool)}
-	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, malformed, header, authentication, bulk} {
+	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, malformed, header, authentication, bulk, attachments} {
 		check(in, r)
 	}
 	return r.finish()
