@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,7 +23,6 @@ func TestMain(m *testing.M) {
 		os.Exit(runApp(command, os.Args[1:]))
 	}
 	heedSignals()
-	_ = flag.Set("test.parallel", "8") // unless the command line says another number: most of the time they wait
 	os.Exit(buildAndRun(m))
 }
 
