@@ -221,6 +221,7 @@ func TestOpenSSH(t *testing.T) {
 // The process of the sessions is killed again and again while mail comes: none is lost or refused, and sessions can be opened again.
 func TestSessionsEndWithoutMail(t *testing.T) {
 	t.Parallel()
+	need(t, "procps", "ps")
 	m := newMachine(t)
 	s, users, _ := m.sshService("enterprise", "ada")
 	address, _, _ := over(t, s.dialSSH(users[0]), "", "new")

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// What several sessions of a key ask at a time is one request, which ends when nobody waits for it any more.
+func TestSessionsOfAKeyShareRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var made, ended atomic.Int64
+		service := roundTrip(func(r *http.Request) (*http.Response, error) {
+			made.Add(1)
+			select {
+			case <-time.After(25 * time.Second):
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Etag": {`"2"`}}, Body: io.NopCloser(strings.NewReader("list")), Request: r}, nil
+			case <-r.Context().Done():
+				ended.Add(1)
+				return nil, r.Context().Err()
+			}
+		})
+		key := &keySessions{asked: map[string]*flight{}}
+		ask := func(ctx context.Context, method, path, tag string) (string, error) {
+			r, _ := http.NewRequestWithContext(ctx, method, sessionURL+path, nil)
+			r.Header.Set("Prefer", "wait=25")
+			if tag != "" {
+				r.Header.Set("If-None-Match", tag)
+			}
+			answer, err := (&coalescing{key, service}).RoundTrip(r)
+			if err != nil {
+				return "", err
+			}
+			body, err := io.ReadAll(answer.Body)
+			return string(body), err
+		}
+		together := func(path, method, tag string, want int64) {
+			t.Helper()
+			made.Store(0)
+			var sessions sync.WaitGroup
+			for range 10 {
+				sessions.Go(func() {
+					if body, err := ask(t.Context(), method, path, tag); err != nil || body != "list" {
+						t.Errorf("%s %s: %q, %v", method, path, body, err)
+					}
+				})
+			}
+			sessions.Wait()
+			if made.Load() != want {
+				t.Errorf("%s %s: %d requests, want %d", method, path, made.Load(), want)
+			}
+		}
+		together("/v1/inboxes/a/messages", "GET", `"1"`, 1)
+		together("/v1/inboxes/a/messages/b", "GET", "", 1)
+		together("/v1/inboxes/a/messages", "GET", "", 10) // what comes before it may be missing in another's
+		together("/v1/inboxes", "POST", `"1"`, 10)
+
+		made.Store(0)
+		first, endFirst := context.WithCancel(t.Context())
+		second, endSecond := context.WithCancel(t.Context())
+		go func() { _, _ = ask(first, "GET", "/v1/inboxes", `"1"`) }()
+		go func() { _, _ = ask(second, "GET", "/v1/inboxes", `"1"`) }()
+		synctest.Wait()
+		endFirst()
+		synctest.Wait()
+		if ended.Load() != 0 || made.Load() != 1 {
+			t.Error("a session that ends takes the request of another with it")
+		}
+		endSecond()
+		synctest.Wait()
+		if ended.Load() != 1 {
+			t.Error("a request outlives who waited for it")
+		}
+		time.Sleep(time.Minute)
+		if len(key.asked) != 0 {
+			t.Errorf("%d requests are kept", len(key.asked))
+		}
+	})
+}

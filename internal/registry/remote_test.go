@@ -1,0 +1,93 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+)
+
+// keeper keeps states as a service does.
+type keeper struct {
+	mu     sync.Mutex
+	states map[string][]byte
+	gone   bool
+}
+
+func (k *keeper) States(context.Context) (map[string][]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return maps.Clone(k.states), nil
+}
+
+func (k *keeper) SetState(_ context.Context, inboxID string, before, after []byte) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.gone:
+		return api.ErrNotFound
+	case !bytes.Equal(k.states[inboxID], before):
+		return ErrChanged
+	}
+	k.states[inboxID] = after
+	return nil
+}
+
+// What one process keeps of an inbox the others know, and each message is handed over once by all of them.
+func TestRemote(t *testing.T) {
+	t.Parallel()
+	k := &keeper{states: map[string][]byte{}}
+	processes := []*Registry{Remote(k), Remote(k), Remote(k)}
+	message := watch.Found{Message: api.Message{ID: "msg_a"}}
+	var given atomic.Int64
+	var waits sync.WaitGroup
+	for i := range 12 {
+		waits.Go(func() {
+			if err := processes[i%3].HandOver(t.Context(), "inbox_a", func(d *watch.Delivered) bool {
+				if !d.Take(watch.Code, message) {
+					return false
+				}
+				given.Add(1)
+				return true
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for i := range 3 {
+		waits.Go(func() {
+			if err := processes[i].SaveSeen("inbox_a", []Mark{{ID: string(rune('a' + i)), Received: time.Now()}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	waits.Wait()
+	if given.Load() != 1 {
+		t.Errorf("the message was handed over %d times", given.Load())
+	}
+	if err := processes[0].Put(Inbox{ID: "inbox_a", Email: "a@b.test", Label: "staging"}); err != nil {
+		t.Error(err)
+	}
+	fresh := Remote(k)
+	if all, err := fresh.List(); err != nil || len(all) != 1 || all[0].Label != "staging" {
+		t.Errorf("inboxes with a label: %+v, %v", all, err)
+	}
+	reader := fresh.SeenReader()
+	seen, err := reader.Read()
+	if err != nil || len(seen["inbox_a"].Read) != 3 {
+		t.Errorf("seen: %+v, %v", seen, err)
+	}
+	if seen, err = reader.Read(); err != nil || len(seen) != 0 {
+		t.Errorf("nothing has changed, but: %+v, %v", seen, err)
+	}
+	k.gone = true
+	if err := fresh.SaveSeen("inbox_a", []Mark{{ID: "x"}}); err != nil {
+		t.Errorf("an inbox that is gone: %v", err)
+	}
+}
