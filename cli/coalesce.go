@@ -81,7 +81,7 @@ func (c *coalescing) RoundTrip(r *http.Request) (*http.Response, error) {
 		return c.through.RoundTrip(r)
 	}
 	k := c.key
-	what := r.URL.RequestURI() + "\n" + r.Header.Get("Accept") + "\n" + r.Header.Get("If-None-Match") + "\n" + r.Header.Get("Prefer")
+	what := r.URL.RequestURI() + "\n" + r.Header.Get("Accept") + "\n" + r.Header.Get("If-None-Match") // and not how long: who waits less ends by itself
 	k.mu.Lock()
 	f := k.asked[what]
 	if f == nil {
