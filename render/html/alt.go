@@ -206,6 +206,32 @@ func (a *alts) name(im *doc.Image, n int) string {
 	return placeholder(im)
 }
 
+// onlyImage returns the image that a block consists of, or nil.
+func onlyImage(d *doc.Document, b *doc.Block) *doc.Image {
+	for len(b.Children) == 1 && (b.Kind == doc.Cell || b.Kind == doc.Paragraph) {
+		b = b.Children[0]
+	}
+	if len(b.Spans) != 1 || b.Spans[0].Image == 0 {
+		return nil
+	}
+	return &d.Images[b.Spans[0].Image-1]
+}
+
+// repeats reports whether a cell is nothing but an image that the next one stands for: that has its
+// target, and its words unless it has none or is an icon.
+func repeats(d *doc.Document, cell, next *doc.Block) bool {
+	im, leaf := onlyImage(d, cell), next.First()
+	if im == nil || leaf == nil || slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Image > 0 }) ||
+		im.Link > 0 && !slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Link == im.Link }) {
+		return false
+	}
+	if im.Link > 0 && (im.Alt == "" || icon(im)) {
+		return true
+	}
+	beside := lines(leaf)
+	return len(beside) > 0 && beside[0] == fold(im.Alt)
+}
+
 // maxIcon is the width and height in px up to which an image is an icon, such as those of social
 // networks.
 const maxIcon = 64

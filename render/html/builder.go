@@ -27,6 +27,7 @@ type builder struct {
 	margin    float32 // px, the largest margin since the last leaf
 	inside    float32 // px of margin and padding inside boxes that are closed
 	space     float32 // px, padding and empty height since the last leaf
+	blank     float32 // px, of the last line without text since then
 	weight    map[float32]int
 	quoted    int
 	canvas    doc.Color  // background of the body
@@ -89,7 +90,7 @@ func (b *builder) open(n *html.Node) {
 		b.frames = append(b.frames, f)
 		return
 	}
-	if f.style.Inlined || b.floats(&f) || parent.made != nil && parent.style.Display == css.FlexRow {
+	if f.style.Inlined || b.floats(&f) || parent.made != nil && (parent.style.Display == css.FlexRow || parent.style.Display == css.Grid) {
 		b.openItsCell(&f)
 	}
 	if f.flow = b.flows(&f); !f.flow {

@@ -17,7 +17,7 @@ import (
 // whether it did.
 func (b *builder) arrange(f *frame) bool {
 	switch f.style.Display {
-	case css.Table:
+	case css.Table, css.Grid:
 		b.push(f, &doc.Block{Kind: doc.Table})
 	case css.TableRow, css.FlexRow:
 		b.push(f, &doc.Block{Kind: doc.Row})
@@ -134,6 +134,9 @@ func (b *builder) closeContainer(f *frame) {
 	}
 	switch made.Kind {
 	case doc.Table:
+		if f.style.Display == css.Grid {
+			made.Children = tracks(made.Children, f.style.Tracks)
+		}
 		b.closeTable(made, f)
 		return
 	case doc.Row:
@@ -344,18 +347,21 @@ func (b *builder) input(f *frame) {
 		v, _ := attr(f.node, key)
 		return clean.Line(v)
 	}
-	signs := map[string]string{"checkbox": "[ ]", "radio": "( )"}
-	if _, checked := attr(f.node, "checked"); checked {
-		signs = map[string]string{"checkbox": "[x]", "radio": "(•)"}
-	}
+	_, checked := attr(f.node, "checked")
 	at, text := *f, ""
 	switch kind := strings.ToLower(strings.TrimSpace(value("type"))); {
 	case f.style.Unseen, kind == "hidden":
 		return
 	case kind == "submit", kind == "button", kind == "reset", kind == "image":
 		at.button, text = true, cmp.Or(value("value"), value("alt"), "Submit")
-	case signs[kind] != "":
-		text = signs[kind]
+	case kind == "checkbox" && checked:
+		text = "[x]"
+	case kind == "checkbox":
+		text = "[ ]"
+	case kind == "radio" && checked:
+		text = "(•)"
+	case kind == "radio":
+		text = "( )"
 	default:
 		text = "[" + cmp.Or(value("value"), value("placeholder"), "      ") + "]"
 	}

@@ -155,6 +155,8 @@ func TestRead(t *testing.T) {
 		"a table in flex":            {`<div style="display:flex"><table><tr><th>a<th>b<tr><td>c<td>1</table></div>`, "table(row(cell(p(a)) cell(p(b))) row(cell(p(c)) cell(p(1))))"},
 		"what a wide screen hides":   {`<style>.m{display:none}@media (max-width:480px){.m{display:block!important}}@media (min-width:481px){.n{display:none}}</style><p class=m>no<p class=n>no<p>yes`, "p(yes)"},
 		"a link laid out by itself":  {`<a href="https://a.example/" style="display:flex;background:#08c;padding:9px">go</a>`, "p(<go>1)"},
+		"names and values in a grid": {`<div style="display:grid;grid-template-columns:auto 1fr"><b>Name</b><i>Ada</i><b>Place</b><i>London</i></div>`, "table(row(cell(p(Name)) cell(p(Ada))) row(cell(p(Place)) cell(p(London))))"},
+		"a grid with a title":        {`<div style="display:grid;grid-template-columns:repeat(2, minmax(0, 1fr))"><b style="grid-column:1 / -1">t</b><b>a</b><b>b</b></div>`, "p(t) table(row(cell(p(a)) cell(p(b))))"},
 		"a grid of one column":       {`<div style="display:grid"><p>a</p><p>b</p></div>`, "p(a) p(b)"},
 		"digits in cells":            {"<table><tr><td>4<td>8<td>2<td>9</table>", "p(4829)"},
 		"a mark beside a text":       {"<table><tr><td>✓<td>" + long + "<p>More</p></table>", "table(row(cell(p(✓)) cell(p(" + long + ") p(More))))"},

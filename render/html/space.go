@@ -10,6 +10,9 @@ import (
 // leastGap is the space between leaves from which on it is an empty line, in em of the first of them.
 const leastGap = .6
 
+// wideGap is the same of two empty lines.
+const wideGap = 2.5
+
 // fontHeight is the height of letters with their descenders, in em.
 const fontHeight = 1.15
 
@@ -23,7 +26,7 @@ func lineHeight(s *css.Inherited) float32 {
 
 // blankLine adds a line without text, such as an empty paragraph. The margins on its two sides do not collapse.
 func (b *builder) blankLine(height float32) {
-	b.space, b.margin = b.space+b.margin+height, 0
+	b.space, b.margin, b.blank = b.space+b.margin+height, 0, height
 }
 
 // pad adds the padding at the top or bottom edge of a block. The margins on its two sides do not
@@ -63,8 +66,29 @@ func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 		size = b.foot
 	}
 	l.Gap = b.margin+b.space >= leastGap*size
+	l.Wide = b.blank > 0 && b.margin+b.space >= max(leastGap*size+b.blank, wideGap*size)
 	b.foot = s.Size
-	b.margin, b.space, b.inside = 0, 0, 0
+	b.margin, b.space, b.inside, b.blank = 0, 0, 0, 0
+}
+
+// separateGroups keeps the wide gaps where only they tell groups apart: between paragraphs that look alike,
+// more of which have a lesser gap.
+func separateGroups(blocks []*doc.Block) {
+	text := func(i int) bool {
+		return i >= 0 && blocks[i].Kind == doc.Paragraph && leafSize(blocks[i]) > 0 && blocks[i].Spans[0].Style.Role == doc.Own
+	}
+	lesser := 0
+	for i, l := range blocks {
+		if l.Wide = l.Wide && text(i) && text(i-1); l.Wide {
+			lesser--
+		} else if l.Gap && text(i) && text(i-1) {
+			lesser++
+		}
+		separateGroups(l.Children)
+	}
+	for _, l := range blocks {
+		l.Wide = l.Wide && lesser > 0
+	}
 }
 
 // alignBox gives the only block of a narrow box the alignment of the box: a button in a centred table.

@@ -56,7 +56,7 @@ func spanRows(rows []*doc.Block) {
 
 // newCell returns a cell for a box.
 func newCell(s *css.Style) *doc.Block {
-	return &doc.Block{Kind: doc.Cell, Columns: 1, Width: width(s), VAlign: s.VAlign}
+	return &doc.Block{Kind: doc.Cell, Columns: max(s.Span, 1), Width: width(s), VAlign: s.VAlign}
 }
 
 // width returns the width that a box asks for.
@@ -125,7 +125,7 @@ func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 		}
 		b.loose -= j - i
 		t := columns{b: b, rtl: in.RTL, align: in.Text.Within(in.RTL), width: doc.Width{Percent: 100}}
-		for _, row := range pack(blocks[i:j]) {
+		for _, row := range pack(blocks[i:j], rowPart) {
 			t.row(row)
 		}
 		t.end()
@@ -135,15 +135,25 @@ func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 	return out
 }
 
+// rowPart returns the part of a row that a box takes.
+func rowPart(cell *doc.Block) float32 { return max(cell.Width.Percent/100, cell.Width.Px/640) }
+
+// tracks arranges the cells of a grid in rows.
+func tracks(cells []*doc.Block, n int) []*doc.Block {
+	return pack(asCells(cells), func(c *doc.Block) float32 {
+		c.Columns = min(c.Columns, n)
+		return float32(c.Columns) / float32(n)
+	})
+}
+
 // pack fills rows with cells that each take a part of one.
-func pack(cells []*doc.Block) []*doc.Block {
+func pack(cells []*doc.Block, part func(cell *doc.Block) float32) []*doc.Block {
 	var rows []*doc.Block
 	taken := float32(2)
 	for _, c := range cells {
-		part := max(c.Width.Percent/100, c.Width.Px/640)
-		if taken += part; taken > 1.01 {
+		if taken += part(c); taken > 1.01 {
 			rows = append(rows, &doc.Block{Kind: doc.Row})
-			taken = part
+			taken = part(c)
 		}
 		row := rows[len(rows)-1]
 		row.Children = append(row.Children, c)
@@ -241,7 +251,10 @@ func (t *columns) row(row *doc.Block) {
 // there is none but a rule, that is kept to be drawn.
 func (t *columns) clear(row *doc.Block) (filled []*doc.Block) {
 	row.Children = asCells(row.Children)
-	for _, c := range row.Children {
+	for i, c := range row.Children {
+		if i+1 < len(row.Children) && repeats(t.b.doc, c, row.Children[i+1]) {
+			c.Children = nil
+		}
 		if len(c.Children) == 1 && c.Children[0].Kind == doc.Rule {
 			t.rule, c.Children = c.Children[0], nil
 		}

@@ -21,6 +21,7 @@ func (b *builder) tidy() {
 	joinLinks(d)
 	joinNumbers(d.Blocks)
 	b.sections()
+	separateGroups(d.Blocks)
 	if len(d.Blocks) == 0 {
 		b.fillEmpty()
 	}
@@ -204,11 +205,14 @@ func addRows(table, more *doc.Block, rule bool) {
 	}
 }
 
-// finishRows does for merged rows what is done for those of one table.
+// finishRows does for merged rows what is done for those of one table. A rule that follows the first
+// row makes it a header.
 func finishRows(table *doc.Block) {
 	rows := table.Children
 	if table.Head == 0 {
-		table.Head = headRows(rows)
+		if table.Head = headRows(rows); rows[1].Ruled && titled(rows) {
+			table.Head = 1
+		}
 	}
 	ruleNames(table)
 	alignNumbers(table)
@@ -245,4 +249,11 @@ func ruleNames(table *doc.Block) {
 func strong(row *doc.Block) bool {
 	bold, _ := rowLook(row)
 	return bold
+}
+
+// titled reports whether rows of one line each are below a row of words.
+func titled(rows []*doc.Block) bool {
+	return !slices.ContainsFunc(rows, func(r *doc.Block) bool {
+		return anyCell(r, func(l cellLook) bool { return l.lines > 1 || r == rows[0] && (l.numeric || l.lines == 0) })
+	})
 }

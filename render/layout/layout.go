@@ -142,6 +142,7 @@ type layouter struct {
 	indent    int     // columns of prefix
 	bars      []piece // after every line: of text from right to left
 	gap       bool    // an empty line is due before the next line
+	wide      bool    // and another one
 	dim       bool    // secondary text
 	ground    *ground // the band behind what is written; nil: the terminal's background
 	above     *lower  // the edge that is due before the next line
@@ -162,6 +163,7 @@ type layouter struct {
 	docWidth  int                   // width of the whole document
 	measuring bool                  // nothing is written
 	extents   map[*doc.Block]extent // of cells
+	grids     map[*doc.Block]*grid  // of tables that are alike, among the blocks being laid out
 }
 
 // room returns how many columns are left for the text of a leaf.
@@ -238,12 +240,16 @@ func (l *layouter) within(first, rest piece, f func()) {
 
 // blocks lays out blocks one below another.
 func (l *layouter) blocks(blocks []*doc.Block) {
+	grids := l.grids
+	l.grids = l.alike(blocks)
+	defer func() { l.grids = grids }()
 	var before *doc.Block
 	for i, b := range blocks {
 		if l.w.full() {
 			return
 		}
 		l.gap = l.gap || l.apart(before, b)
+		l.wide = l.gap && b.Wide && !b.InFooter
 		l.titled = isTitle(b) && !(i+1 < len(blocks) && goesOn(blocks[i+1]))
 		l.block(b)
 		before = b

@@ -21,6 +21,7 @@ type grid struct {
 	l         *layouter
 	b         *doc.Block
 	columns   []extent
+	common    []extent // those of all tables that are alike
 	specified []doc.Width
 	widths    []int
 	gap       int
@@ -32,7 +33,11 @@ type grid struct {
 // table puts the cells of each row side by side. Where there is no room each row becomes a record if
 // its columns have names, else its cells stand one below another.
 func (l *layouter) table(b *doc.Block) {
-	switch g := newGrid(l, b); {
+	g := l.grids[b]
+	if g == nil {
+		g = newGrid(l, b)
+	}
+	switch {
 	case l.nested < maxNested && g.fit(l.room()):
 		g.rows()
 	case b.Head > 0:
@@ -86,6 +91,36 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 // marked reports texts that each stand at a bullet or a number.
 func (g *grid) marked() bool {
 	return len(g.columns) == 2 && g.columns[0].max <= mark && g.columns[1].max > narrow
+}
+
+// alike measures tables that follow one another, with the same columns, together, so that these line
+// up: in some carts each item is a table.
+func (l *layouter) alike(blocks []*doc.Block) map[*doc.Block]*grid {
+	var grids map[*doc.Block]*grid
+	var before *grid
+	for _, b := range blocks {
+		if b.Kind != doc.Table {
+			continue
+		}
+		g := newGrid(l, b)
+		if before != nil && b.Width != (doc.Width{}) && before.b.Width == b.Width && slices.Equal(before.specified, g.specified) {
+			if grids == nil {
+				grids = make(map[*doc.Block]*grid)
+			}
+			if before.common == nil {
+				before.common = slices.Clone(before.columns)
+				grids[before.b] = before
+			}
+			g.common = before.common
+			for i, e := range g.columns {
+				g.common[i].grow(e)
+			}
+			g.gap = max(g.gap, before.gap)
+			grids[b] = g
+		}
+		before = g
+	}
+	return grids
 }
 
 // each calls f for each cell with the columns [at, end) that it spans.
@@ -155,8 +190,16 @@ func (l *layouter) cells(px float32) int {
 	return int(px * float32(min(l.docWidth, Measure)) / mailWidth)
 }
 
-// fit sets the widths of the columns, closer together if need be, and reports whether they fit.
+// fit sets the widths of the columns, and reports whether they fit: those that tables which are alike
+// have together, or its own, closer together if need be.
 func (g *grid) fit(room int) bool {
+	if g.common != nil {
+		own := g.columns
+		if g.columns = g.common; g.fitColumns(room) {
+			return true
+		}
+		g.columns = own
+	}
 	if g.fitColumns(room) {
 		return true
 	}

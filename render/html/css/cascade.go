@@ -47,6 +47,9 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 	if s.Width.Unit == '%' && s.maxWidth.IsSet() && s.maxWidth.Px(s.Size, 640) < s.Width.Px(s.Size, 640) {
 		s.Width = s.maxWidth
 	}
+	if s.Display == Grid && s.Tracks < 2 {
+		s.Display = Block
+	}
 	s.clip()
 	s.position()
 	s.outline()

@@ -13,51 +13,53 @@ type setter func(s *Style, value string)
 
 // properties are those that make a difference in a terminal.
 var properties = map[string]setter{
-	"display":              (*Style).setDisplay,
-	"visibility":           func(s *Style, v string) { s.Unseen = v == "hidden" || v == "collapse" },
-	"opacity":              (*Style).setOpacity,
-	"height":               func(s *Style, v string) { setLength(&s.Height, v) },
-	"max-height":           func(s *Style, v string) { setLength(&s.maxHeight, v) },
-	"width":                func(s *Style, v string) { setLength(&s.Width, v) },
-	"max-width":            func(s *Style, v string) { setLength(&s.maxWidth, v) },
-	"overflow":             (*Style).setOverflow,
-	"overflow-y":           (*Style).setOverflow,
-	"position":             func(s *Style, v string) { s.absolute = v == "absolute" || v == "fixed" },
-	"left":                 func(s *Style, v string) { setLength(&s.left, v) },
-	"top":                  func(s *Style, v string) { setLength(&s.top, v) },
-	"text-indent":          func(s *Style, v string) { setLength(&s.textIndent, v) },
-	"margin":               func(s *Style, v string) { setSides(&s.Margin, v) },
-	"padding":              func(s *Style, v string) { setSides(&s.Padding, v) },
-	"border":               (*Style).setBorder,
-	"border-collapse":      func(s *Style, v string) { s.Collapsed = v == "collapse" },
-	"border-style":         (*Style).setBorderPart,
-	"border-width":         (*Style).setBorderPart,
-	"border-color":         (*Style).setBorderPart,
-	"font":                 (*Style).setFont,
-	"font-size":            (*Style).setSize,
-	"font-weight":          (*Style).setWeight,
-	"font-style":           func(s *Style, v string) { s.Italic = v == "italic" || strings.HasPrefix(v, "oblique") },
-	"font-family":          (*Style).setFamily,
-	"line-height":          (*Style).setLineHeight,
-	"letter-spacing":       (*Style).setSpacing,
-	"color":                func(s *Style, v string) { s.paintText(parseColor(v)) },
-	"background":           (*Style).setBackground,
-	"background-color":     (*Style).setBackground,
-	"background-image":     (*Style).setBackground,
-	"background-clip":      func(s *Style, v string) { s.clipped = v == "text" },
-	"text-align":           (*Style).setAlign,
-	"text-decoration":      (*Style).setDecoration,
-	"text-decoration-line": (*Style).setDecoration,
-	"white-space":          func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
-	"text-transform":       func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
-	"float":                func(s *Style, v string) { s.Float = v == "left" || v == "right" },
-	"direction":            func(s *Style, v string) { keyword(&s.RTL, directions, v) },
-	"unicode-bidi":         func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
-	"list-style":           (*Style).setMarker,
-	"list-style-type":      (*Style).setMarker,
-	"vertical-align":       (*Style).setVerticalAlign,
-	"flex-direction":       (*Style).setFlexDirection,
-	"flex-flow":            (*Style).setFlexDirection,
+	"display":               (*Style).setDisplay,
+	"visibility":            func(s *Style, v string) { s.Unseen = v == "hidden" || v == "collapse" },
+	"opacity":               (*Style).setOpacity,
+	"height":                func(s *Style, v string) { setLength(&s.Height, v) },
+	"max-height":            func(s *Style, v string) { setLength(&s.maxHeight, v) },
+	"width":                 func(s *Style, v string) { setLength(&s.Width, v) },
+	"max-width":             func(s *Style, v string) { setLength(&s.maxWidth, v) },
+	"overflow":              (*Style).setOverflow,
+	"overflow-y":            (*Style).setOverflow,
+	"position":              func(s *Style, v string) { s.absolute = v == "absolute" || v == "fixed" },
+	"left":                  func(s *Style, v string) { setLength(&s.left, v) },
+	"top":                   func(s *Style, v string) { setLength(&s.top, v) },
+	"text-indent":           func(s *Style, v string) { setLength(&s.textIndent, v) },
+	"margin":                func(s *Style, v string) { setSides(&s.Margin, v) },
+	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
+	"border":                (*Style).setBorder,
+	"border-collapse":       func(s *Style, v string) { s.Collapsed = v == "collapse" },
+	"border-style":          (*Style).setBorderPart,
+	"border-width":          (*Style).setBorderPart,
+	"border-color":          (*Style).setBorderPart,
+	"font":                  (*Style).setFont,
+	"font-size":             (*Style).setSize,
+	"font-weight":           (*Style).setWeight,
+	"font-style":            func(s *Style, v string) { s.Italic = v == "italic" || strings.HasPrefix(v, "oblique") },
+	"font-family":           (*Style).setFamily,
+	"line-height":           (*Style).setLineHeight,
+	"letter-spacing":        (*Style).setSpacing,
+	"color":                 func(s *Style, v string) { s.paintText(parseColor(v)) },
+	"background":            (*Style).setBackground,
+	"background-color":      (*Style).setBackground,
+	"background-image":      (*Style).setBackground,
+	"background-clip":       func(s *Style, v string) { s.clipped = v == "text" },
+	"text-align":            (*Style).setAlign,
+	"text-decoration":       (*Style).setDecoration,
+	"text-decoration-line":  (*Style).setDecoration,
+	"white-space":           func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
+	"text-transform":        func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
+	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
+	"direction":             func(s *Style, v string) { keyword(&s.RTL, directions, v) },
+	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
+	"list-style":            (*Style).setMarker,
+	"list-style-type":       (*Style).setMarker,
+	"vertical-align":        (*Style).setVerticalAlign,
+	"flex-direction":        (*Style).setFlexDirection,
+	"flex-flow":             (*Style).setFlexDirection,
+	"grid-template-columns": func(s *Style, v string) { s.Tracks = countTracks(v) },
+	"grid-column":           func(s *Style, v string) { s.Span = spanned(v) },
 }
 
 func init() {
@@ -154,7 +156,7 @@ func (s *Style) setVerticalAlign(v string) {
 
 var displays = map[string]Display{
 	"none": None, "inline": Inline, "contents": Inline, "inline-block": InlineBlock, "inline-flex": InlineBlock, "inline-grid": InlineBlock,
-	"flex": FlexRow, "table": Table, "inline-table": Table, "table-row": TableRow, "table-cell": TableCell, "list-item": ListItem,
+	"flex": FlexRow, "grid": Grid, "table": Table, "inline-table": Table, "table-row": TableRow, "table-cell": TableCell, "list-item": ListItem,
 }
 
 func (s *Style) setDisplay(v string) {
@@ -165,6 +167,35 @@ func (s *Style) setDisplay(v string) {
 	s.Display = Block
 	keyword(&s.Display, displays, v)
 	s.Inlined = v == "inline-table"
+}
+
+// maxTracks bounds the columns of a grid.
+const maxTracks = 64
+
+// countTracks counts the columns in a value of grid-template-columns; 0 if it depends on the width.
+func countTracks(v string) (n int) {
+	if count, ok := strings.CutPrefix(v, "repeat("); ok {
+		count, _, _ = strings.Cut(count, ",")
+		n, _ = strconv.Atoi(strings.TrimSpace(count))
+		return min(max(n, 0), maxTracks)
+	}
+	for word := range words(v) {
+		if word[0] != '[' { // the name of a line
+			n++
+		}
+	}
+	return min(n, maxTracks)
+}
+
+// spanned returns the number of columns in a value of grid-column.
+func spanned(v string) int {
+	v = strings.ReplaceAll(v, " ", "")
+	if strings.HasSuffix(v, "/-1") {
+		return maxTracks
+	}
+	_, n, _ := strings.Cut(v, "span")
+	count, _ := strconv.Atoi(n)
+	return min(max(count, 1), maxTracks)
 }
 
 // paintText sets the colour of the text, if there is one.

@@ -14,6 +14,7 @@ const (
 	InlineBlock
 	ListItem
 	FlexRow // its children stand beside each other
+	Grid    // its children stand in Style.Tracks columns
 	Table
 	TableRow
 	TableCell
@@ -95,6 +96,8 @@ type Style struct {
 	Inherited
 	Display       Display
 	Inlined       bool // a table inline with others
+	Tracks        int  // columns of a grid; 0 if unknown
+	Span          int  // columns of a grid that it spans
 	OwnBackground bool // it has a background other than its parent's
 	Fill          doc.Color
 	Border        bool       // a border all around, or nearly
