@@ -64,7 +64,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &app{common: &common{ctx: ctx, log: o.Log, host: h, settings: newSettings(o.Config.UI, o.ThemePath), now: time.Now()}}
-	a.reader = &reader.Pane{}
+	a.reader = &reader.Pane{Away: o.Away != nil}
 	a.subjects(o.Config)
 	a.reset()
 	a.inboxes.ByMail = a.settings.kept.ByMail

@@ -111,7 +111,8 @@ func (s *Store) SetClientState(ctx context.Context, keyID, inboxID string, befor
 		return func(done pgconn.CommandTag) error { *n = done.RowsAffected(); return nil }
 	}
 	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
-		b.Queue("SELECT FROM inboxes WHERE key_id = $1 AND id = $2 FOR UPDATE", keyID, inboxID).Exec(count(&found))
+		b.Queue(lockOwner, keyID)
+		b.Queue("SELECT FROM inboxes WHERE key_id = $1 AND id = $2", keyID, inboxID).Exec(count(&found))
 		b.Queue("UPDATE inboxes SET state = $4 WHERE key_id = $1 AND id = $2 AND coalesce(state, '') = coalesce($3, ''::bytea)", keyID, inboxID, before, after).Exec(count(&changed))
 	})
 	switch {

@@ -327,7 +327,7 @@ func (p *Pane) below() string {
 
 // tabNames are the names of the views, that of the checks with their number, the open web view by what it is painted for.
 func (p *Pane) tabNames() []string {
-	names := slices.Clone(Views[:])
+	names := slices.Clone(p.views())
 	if p.summary.checks > 0 {
 		names[render.Checks] += " " + strconv.Itoa(p.summary.checks)
 	}
@@ -343,7 +343,7 @@ func (p *Pane) tabs() string {
 	forms := []string{dialog.Tabs(p.theme, names, int(p.View), p.tabGap())}
 	if p.tabGap() == "" {
 		name := dialog.Tabs(p.theme, names[p.View:p.View+1], 0, "")
-		forms = []string{name + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views))), name}
+		forms = []string{name + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(names))), name}
 	}
 	below := p.below()
 	return theme.FirstFit(forms, p.Rect.W-2-theme.Width(below)) + below

@@ -6,12 +6,14 @@ import (
 	"image"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/internal/browser"
+	"mayfly/render"
 	rimage "mayfly/render/image"
 	"mayfly/ui/uitest"
 )
@@ -205,5 +207,15 @@ func TestAPictureDrawnOverTheCells(t *testing.T) {
 		if s.Redraw(); s.over(false) != "" {
 			t.Errorf("%v: what shows no picture is wiped", p)
 		}
+	}
+}
+
+func TestAwayThereIsNoWebView(t *testing.T) {
+	p := &Pane{Away: true, View: render.Checks}
+	if p.NextView(); p.View != render.Rich {
+		t.Errorf("after the checks comes %s", Views[p.View])
+	}
+	if names := p.tabNames(); slices.Contains(names, Views[render.Web]) {
+		t.Errorf("the views are %q", names)
 	}
 }

@@ -35,6 +35,7 @@ type Pane struct {
 	Look    browser.Look // of the web view, for this message and the next
 	Ended   bool         // the inbox is gone; the message stays until the user leaves it
 	Rect    theme.Rect
+	Away    bool // no browser renders for the user, who is elsewhere: there is no web view
 
 	// Generation counts openings: a result for an earlier one is stale.
 	Generation uint64
@@ -235,7 +236,15 @@ func (p *Pane) ShowView(v render.View) {
 }
 
 // NextView shows the next view.
-func (p *Pane) NextView() { p.ShowView((p.View + 1) % render.View(len(Views))) }
+func (p *Pane) NextView() { p.ShowView((p.View + 1) % render.View(len(p.views()))) }
+
+// views are the names of the views that can be shown.
+func (p *Pane) views() []string {
+	if p.Away {
+		return Views[:render.Web]
+	}
+	return Views[:]
+}
 
 // ToggleHidden shows or hides the text that the message hides, and reports whether it is shown.
 func (p *Pane) ToggleHidden() bool {
