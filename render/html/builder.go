@@ -216,7 +216,7 @@ func (b *builder) text(s string) {
 		}
 		return
 	}
-	if why := f.style.Unreadable(); why != "" {
+	if why := f.style.Unreadable(); why != "" && (why != css.Blended || !empty(s)) {
 		b.hidden.add(b, s, why)
 		return
 	}

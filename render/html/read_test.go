@@ -207,6 +207,7 @@ func TestWordsApart(t *testing.T) {
 		`Mail:&nbsp;<b style="margin:0 5px">a</b>&nbsp;b`:                                      "p(Mail:\u00a0a\u00a0b)",
 		`<table align=left width="100%" style="max-width:300px"><tr><td>Left</table><a href="https://a.example/" style="display:inline-block;background:#000;color:#fff;padding:9px">Go</a>`:  "table(row(cell(p(Left)) cell(p(<Go>1))))",
 		`<table align=left width="100%" style="max-width:480px"><tr><td>Above</table><a href="https://a.example/" style="display:inline-block;background:#000;color:#fff;padding:9px">Go</a>`: "p(Above) p(<Go>1)",
+		`<p style="color:#333;background:#333"><b style="color:#fff">tea,</b> <b style="color:#fff">cups</b>`:                                                                                 "p(tea, cups)",
 		`<span style="float:right">$4.50</span>Tea`: "p($4.50 Tea)", `<span style="float:left;font-size:40px">O</span>nce`: "p(Once)",
 		`Made by<img src="https://a.example/x.png" alt="Tea House" width=90 height=20>and others`:         "p(Made by Tea House and others)",
 		`<img src="https://a.example/x.png" alt="O" width=9 height=9>nce`:                                 "p(Once)",

@@ -87,6 +87,7 @@ func TestHiding(t *testing.T) {
 		`<p style="height:0;overflow:hidden;padding-bottom:50%">`: "", `<p style="width:0;overflow:hidden">`: "no height", `<p style="position:absolute;left:-9999px">`: "off-screen",
 		`<p style="position:relative;left:-9999px">`: "", `<p style="text-indent:-9999px">`: "off-screen", `<p style="margin-left:-999px">`: "off-screen",
 		`<p style="clip:auto">`: "", `<p style="mso-hide:all">`: "", `<p style="color:#fff">`: "colour of the background", `<p style="color:#fff;background:#fff">`: "colour of the background",
+		`<p style="color:#fff;background-color:#000;background-image:none">`: "", `<p style="background:#fff url(x.png);background-image:none;color:#fff">`: "colour of the background",
 		`<p style="color:#fff;background:#000">`: "", `<p style="color:#fff;background:url(x.png)">`: "", `<p style="color:#ffffee">`: "colour of the background", `<p style="color:#ffe">`: "colour of the background", `<p style="color:#ffffaa">`: "", `<p style="color:transparent">`: "transparent", `<p style="color:rgba(0,0,0,0)">`: "transparent",
 		`<table bgcolor="#333"><tr><td><font color="#333333">`: "colour of the background", `<p style="background:linear-gradient(#000,#333);color:#fff">`: "",
 	} {

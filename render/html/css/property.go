@@ -43,7 +43,7 @@ var properties = map[string]setter{
 	"color":                 func(s *Style, v string) { s.paintText(parseColor(v)) },
 	"background":            (*Style).setBackground,
 	"background-color":      (*Style).setBackground,
-	"background-image":      (*Style).setBackground,
+	"background-image":      (*Style).setBackgroundImage,
 	"background-clip":       func(s *Style, v string) { s.clipped = v == "text" },
 	"text-align":            (*Style).setAlign,
 	"text-decoration":       (*Style).setDecoration,
@@ -226,6 +226,15 @@ func (s *Style) setBackground(v string) {
 			return
 		}
 	}
+}
+
+// setBackgroundImage sets an image alone: without one, the colour stays.
+func (s *Style) setBackgroundImage(v string) {
+	if v == "none" || v == "initial" {
+		s.OnImage = s.parent.OnImage && !s.OwnBackground
+		return
+	}
+	s.setBackground(v)
 }
 
 // meanColor returns the mean of the colours of a gradient.

@@ -175,6 +175,9 @@ func (s *Style) offScreen() bool {
 	return s.textIndent.Px(s.Size, 0) <= far || s.Margin[Left].Px(s.Size, 0) <= far || s.Margin[Top].Px(s.Size, 0) <= far
 }
 
+// Blended is why text in the colour of its background is invisible. Spaces in it are seen between words that have another.
+const Blended = "colour of the background"
+
 // Unreadable returns why text in this style is invisible, or "".
 func (s *Inherited) Unreadable() string {
 	switch {
@@ -192,7 +195,7 @@ func (s *Inherited) Unreadable() string {
 			back = White
 		}
 		if Same(s.Color, back) || faint(s.Color, back) {
-			return "colour of the background"
+			return Blended
 		}
 	}
 	return ""
