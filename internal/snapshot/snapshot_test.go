@@ -42,8 +42,7 @@ const (
 	large  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-func (r run) hex(n int) string    { return hex.EncodeToString(r.bytes(n)) }
-func (r run) base64(n int) string { return base64.RawURLEncoding.EncodeToString(r.bytes(n)) }
+func (r run) hex(n int) string { return hex.EncodeToString(r.bytes(n)) }
 func (r run) time() time.Time {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.Int64N(4 * 365 * 24 * int64(time.Hour))))
 }

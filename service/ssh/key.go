@@ -34,7 +34,7 @@ func checkKey(key ssh.PublicKey) error {
 	if _, ok := key.(*ssh.Certificate); ok {
 		return errors.New("certificates of SSH are not supported: use the public key")
 	}
-	if key.Type() == ssh.InsecureKeyAlgoDSA { //nolint:staticcheck // to refuse it
+	if key.Type() == "ssh-dss" { // RFC 4253, 6.6
 		return errors.New("DSA keys are not supported: make another with ssh-keygen -t ed25519")
 	}
 	if k, ok := key.(ssh.CryptoPublicKey); ok {
