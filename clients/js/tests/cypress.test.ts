@@ -21,6 +21,8 @@ test('the tasks of Cypress', async () => {
   expect(await task('code', { id })).toBe('482913');
   expect(await task('link', { id, options: { timeout: 5000 } })).toBe('https://acme.example/confirm?t=482913');
   expect(await task('message', { id })).toMatchObject({ code: '482913' });
+  expect(await task('none', { id, options: { timeout: 300 } })).toBe(null);
+  await expect(task('messages', { id, n: 1, options: { timeout: 300 } })).rejects.toThrow('returned before was "Your code"');
   expect(await task('end', 'Sign up: with <a> code')).toBe(null);
   const kept = join(screenshotsFolder, 'Sign up with a code');
   const [mail, text] = readdirSync(kept).sort();

@@ -26,6 +26,17 @@ for (const user of ['ada', 'bob', 'eve', 'joe']) {
   });
 }
 
+test('compares a mail with its snapshot', async ({ inbox, mayfly }) => {
+  await send(mayfly.smtp, inbox.email, 'Your code', signup('333333'));
+  await expect(inbox).toMatchMailSnapshot('code');
+  await inbox.expectNone({ timeout: 300 });
+});
+
+test('differs', async ({ inbox, mayfly }) => {
+  await send(mayfly.smtp, inbox.email, 'My code', signup('135790'));
+  await expect(inbox).toMatchMailSnapshot('code');
+});
+
 test('fails', async ({ inbox, mayfly }) => {
   await send(mayfly.smtp, inbox.email, 'Hello =?utf-8?q?=1B[31m?=', signup('135790'));
   await inbox.waitForLink({ subject: 'reset', timeout: 500 });

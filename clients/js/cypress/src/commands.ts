@@ -18,20 +18,26 @@ declare global {
       waitForLink(inbox: Inbox, options?: WaitOptions): Chainable<string>;
       /** Waits for the next mail. */
       waitForMessage(inbox: Inbox, options?: WaitOptions): Chainable<Mail>;
+      /** Waits for the next n mails, then two seconds for one more, which is an error. */
+      messages(inbox: Inbox, n: number, options?: WaitOptions): Chainable<Mail[]>;
+      /** Waits whether a mail comes that was not returned before, which is an error. */
+      expectNone(inbox: Inbox, options?: WaitOptions): Chainable<null>;
     }
   }
 }
 
 Cypress.Commands.add('inbox', () => cy.task<Inbox>('mayfly:inbox'));
 
-function wait<T>(task: string, { id }: Inbox, options: WaitOptions = {}): Cypress.Chainable<T> {
+function wait<T>(task: string, { id }: Inbox, options: WaitOptions = {}, n?: number): Cypress.Chainable<T> {
   // The task itself gives up in time, and says why.
-  return cy.task<T>(task, { id, options }, { timeout: (options.timeout ?? 10_000) + 10_000 });
+  return cy.task<T>(task, { id, options, n }, { timeout: (options.timeout ?? 10_000) + 10_000 });
 }
 
 Cypress.Commands.add('waitForCode', (inbox, options) => wait('mayfly:code', inbox, options));
 Cypress.Commands.add('waitForLink', (inbox, options) => wait('mayfly:link', inbox, options));
 Cypress.Commands.add('waitForMessage', (inbox, options) => wait('mayfly:message', inbox, options));
+Cypress.Commands.add('messages', (inbox, n, options) => wait('mayfly:messages', inbox, options, n));
+Cypress.Commands.add('expectNone', (inbox, options) => wait('mayfly:none', inbox, options));
 
 afterEach(function () {
   const test = this.currentTest;

@@ -23,6 +23,8 @@ export function mayfly(on: Cypress.PluginEvents, config: Cypress.PluginConfigOpt
     'mayfly:code': ({ id, options }: Wait) => inbox(id).waitForCode(options),
     'mayfly:link': ({ id, options }: Wait) => inbox(id).waitForLink(options),
     'mayfly:message': ({ id, options }: Wait) => inbox(id).waitForMessage(options),
+    'mayfly:messages': ({ id, options, n }: Wait) => inbox(id).messages(n!, options),
+    'mayfly:none': ({ id, options }: Wait) => inbox(id).expectNone(options).then(() => null), // undefined is an error to Cypress
     /** Ends a test: saves the messages of one that failed, by its title, beside its screenshots. */
     async 'mayfly:end'(failed: string | null) {
       for (const inbox of inboxes.values()) {
@@ -42,6 +44,7 @@ export function mayfly(on: Cypress.PluginEvents, config: Cypress.PluginConfigOpt
 interface Wait {
   id: string;
   options?: WaitOptions;
+  n?: number;
 }
 
 async function save(inbox: Inbox, folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { ApiError, type CreatedInbox, type Message, type Summary } from './client.js';
 import { CommandError, timedOut } from './program.js';
-import { report } from './report.js';
+import { brief, instead } from './report.js';
 import type { Mayfly } from './service.js';
 
 /** Which mail to wait for, and how long. Each text may be any part, in any case. */
@@ -11,6 +11,12 @@ export interface WaitOptions {
   from?: string;
   subject?: string;
   body?: string;
+}
+
+/** Which mail to compare with a snapshot, and where that is. */
+export interface SnapshotOptions extends WaitOptions {
+  /** The folder of the snapshots; by default `mails`, for a matcher beside the test. */
+  dir?: string;
 }
 
 /** A mail and what Mayfly finds in it. */
@@ -45,22 +51,53 @@ export class Inbox {
 
   /** Waits for the next one-time code. */
   async waitForCode(options?: WaitOptions): Promise<string> {
-    return (await this.#wait('code', options)).code!;
+    return (await this.#wait('code', options))[0].code!;
   }
 
   /** Waits for the next link to follow. */
   async waitForLink(options?: WaitOptions): Promise<string> {
-    return (await this.#wait('link', options)).link!;
+    return (await this.#wait('link', options))[0].link!;
   }
 
   /** Waits for the next mail. */
-  waitForMessage(options?: WaitOptions): Promise<Mail> {
-    return this.#wait('message', options);
+  async waitForMessage(options?: WaitOptions): Promise<Mail> {
+    return (await this.#wait('message', options))[0];
   }
 
   /** All messages that have come, the newest first. */
-  async messages(): Promise<Summary[]> {
-    return (await this.#service.client.listMessages(this.id)).messages;
+  messages(): Promise<Summary[]>;
+  /** Waits for the next n mails, then two seconds for one more, which is an error. */
+  messages(n: number, options?: WaitOptions): Promise<Mail[]>;
+  async messages(n?: number, options?: WaitOptions): Promise<Summary[] | Mail[]> {
+    if (n === undefined) {
+      return (await this.#service.client.listMessages(this.id)).messages;
+    }
+    const time = this.#service.timeout();
+    const settle = Math.min(2000, time / 2);
+    return this.#wait('message', { timeout: time - settle, ...options }, `--exactly=${n}`, `--settle=${milliseconds(settle)}`);
+  }
+
+  /** Waits whether a mail comes that was not returned before, which is an error; for five seconds at most by default. */
+  async expectNone(options?: WaitOptions): Promise<void> {
+    await this.#wait('message', { timeout: Math.min(5000, this.#service.timeout()), ...options }, '--none');
+  }
+
+  /**
+   * Compares the next mail with the file NAME.txt in a folder. A snapshot that does not exist is written, which is an error where
+   * the variable CI is set. With the variable MAYFLY_UPDATE it is replaced.
+   */
+  async snapshot(name: string, { dir = 'mails', ...options }: SnapshotOptions = {}): Promise<void> {
+    const { message } = await this.waitForMessage(options);
+    const update = process.env.MAYFLY_UPDATE ? ['--update'] : [];
+    try {
+      await this.#service.command('snap', name, this.id, message.id, `--dir=${dir}`, ...update);
+    } catch (error) {
+      if (!(error instanceof CommandError)) {
+        throw error;
+      }
+      const said = error.message.replace('`mayfly snap --update` accepts it', 'MAYFLY_UPDATE=1 accepts it');
+      throw new Error(`${said}\n${error.stdout}`.trimEnd());
+    }
   }
 
   /** A mail as text to read. */
@@ -84,28 +121,34 @@ export class Inbox {
     }
   }
 
-  async #wait(what: 'code' | 'link' | 'message', { timeout = this.#service.timeout(), ...parts }: WaitOptions = {}): Promise<Mail> {
-    const filters = Object.entries(parts).filter(([, text]) => text);
-    const args = ['wait', this.id, '--json', `--timeout=${Math.max(1, Math.round(timeout))}ms`];
-    args.push(...filters.map(([name, text]) => `--${name}=${text}`));
+  async #wait(what: 'code' | 'link' | 'message', { timeout = this.#service.timeout(), ...parts }: WaitOptions = {}, ...flags: string[]): Promise<Mail[]> {
+    const args = ['wait', this.id, '--json', `--timeout=${milliseconds(timeout)}`, ...flags];
+    args.push(...Object.entries(parts).flatMap(([name, text]) => (text ? `--${name}=${text}` : [])));
     if (what !== 'message') {
       args.push(`--${what}`);
     }
     if (!this.#returned.size) {
       args.push(`--since=${this.#created}`); // else it begins with the newest
     }
+    const returned = (what: string, id: string) => this.#returned.has(what + id);
     try {
-      const mail: Mail = JSON.parse(await this.#service.command(...args));
-      this.#returned.add(what + mail.message.id);
-      return mail;
+      const mails = printed(await this.#service.command(...args));
+      mails.forEach(({ message }) => this.#returned.add(what + message.id));
+      return mails;
     } catch (error) {
-      if (!(error instanceof CommandError && error.status === timedOut)) {
+      const more = error instanceof CommandError ? printed(error.stdout).slice(-1) : []; // than none, or than so many
+      if (!(error instanceof CommandError && (error.status === timedOut || more.length))) {
         throw error;
       }
+      const said = error.message.split('\n').at(-1)!.replace(' (--again prints the newest)', '');
+      throw new Error(said + (error.status === timedOut ? await instead(this.#service, this, returned) : brief(more, returned)));
     }
-    const where = filters.map(([name, text]) => `${name} “${text}”`).join(', ');
-    const asked = (what === 'message' ? '' : ` with a ${what}`) + (where && ` (${where})`);
-    const missing = `no message${asked} arrived at ${this.email} within ${Number((timeout / 1000).toPrecision(2))} s`;
-    throw new Error(missing + (await report(this.#service, this, (what, id) => this.#returned.has(what + id))));
   }
+}
+
+const milliseconds = (time: number) => `${Math.max(1, Math.round(time))}ms`;
+
+/** The mails that a command has printed, each on a line. */
+function printed(stdout: string): Mail[] {
+  return stdout.split('\n').flatMap((line) => (line ? (JSON.parse(line) as Mail) : []));
 }

@@ -31,14 +31,15 @@ function explain(error: Error): Error {
 /** The exit status of a `mayfly wait` to which nothing came in time. */
 export const timedOut = 5;
 
-/** A command that failed: its exit status, and what it said. */
+/** A command that failed: its exit status, what it said, and what it had printed. */
 export class CommandError extends Error {
   override name = 'CommandError';
   constructor(
     readonly status: number,
     stderr: string,
+    readonly stdout = '',
   ) {
-    super(stderr.trim().replace(/^mayfly: /, '') || `mayfly ended with status ${status}`);
+    super(stderr.trim().replace(/^mayfly: /gm, '') || `mayfly ended with status ${status}`);
   }
 }
 
@@ -50,7 +51,7 @@ export function run(args: string[], environment: Environment): Promise<string> {
       if (!error) {
         resolve(stdout);
       } else {
-        reject(typeof error.code === 'number' ? new CommandError(error.code, stderr) : explain(error));
+        reject(typeof error.code === 'number' ? new CommandError(error.code, stderr, stdout) : explain(error));
       }
     });
   });

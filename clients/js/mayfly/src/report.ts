@@ -1,31 +1,26 @@
 import type { Inbox, Mail } from './inbox.js';
 import type { Mayfly } from './service.js';
 
-/** What came to an inbox instead of what a test waits for, to go on after a first line. */
-export async function report(service: Mayfly, inbox: Inbox, returned: (what: string, id: string) => boolean): Promise<string> {
+type Returned = (what: string, id: string) => boolean;
+
+/** What came to an inbox instead of what a test waits for, below the line that says why. */
+export async function instead(service: Mayfly, inbox: Inbox, returned: Returned): Promise<string> {
   try {
-    const summaries = await inbox.messages();
-    const shown = summaries.slice(0, 5).map(async ({ id }) => JSON.parse(await service.command('read', inbox.id, id, '--json')) as Mail);
-    const rows = table((await Promise.all(shown)).map((mail) => row(mail, returned)));
-    const more = summaries.length - shown.length;
-    const others = await elsewhere(service, inbox);
-    if (!rows && !others) {
-      return `, nor any mail to any address: does the application send it to ${service.knownSmtp ?? 'this service'}?`;
-    }
-    return (
-      (rows && `; ${summaries.length} message${summaries.length === 1 ? '' : 's'} arrived:${rows}`) +
-      (more > 0 ? `\n  and ${more} before` : '') +
-      (others && `\nmail arrived at other addresses: ${others}`)
-    );
+    const summaries = (await inbox.messages()).slice(0, 5);
+    const mails = summaries.map(async ({ id }) => JSON.parse(await service.command('read', inbox.id, id, '--json')) as Mail);
+    return brief(await Promise.all(mails), returned);
   } catch (error) {
     return `; what arrived instead cannot be read: ${(error as Error).message}`;
   }
 }
 
+/** Mails as lines of a report, each with what was found in it and how it begins. */
+export const brief = (mails: Mail[], returned: Returned): string => table(mails.map((mail) => row(mail, returned)));
+
 /** A mail as cells of a line, and what stands below them. */
 type Row = { cells: string[]; below: string[] };
 
-function row({ message, code, link, rendered }: Mail, returned: (what: string, id: string) => boolean): Row {
+function row({ message, code, link, rendered }: Mail, returned: Returned): Row {
   const before = (what: string) => (returned(what, message.id) ? ' (was returned before)' : '');
   const found = Object.entries({ code, link }).flatMap(([what, value]) => (value === null ? [] : `${what} ${clean(value)}${before(what)}`));
   const text = rendered.split('\n').flatMap((line) => line.trim() || []);
@@ -45,13 +40,6 @@ function table(rows: Row[]): string {
       return line + below.map((text) => `\n  ${' '.repeat(widths[0])}  ${text}`).join('');
     })
     .join('');
-}
-
-/** Other addresses that have mail, where the service lists them. */
-async function elsewhere({ client }: Mayfly, { email }: Inbox): Promise<string> {
-  const { inboxes } = await client.listInboxes().catch(() => ({ inboxes: [] }));
-  const others = inboxes.filter((other) => other.message_count && other.email !== email);
-  return others.slice(0, 10).map((other) => clean(other.email)).join(', ');
 }
 
 /** Text from a mail, safe for a terminal. */

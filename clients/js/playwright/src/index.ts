@@ -1,7 +1,12 @@
-import { test as base } from '@playwright/test';
-import { connect, timeoutWithin, type Inbox, type Mayfly } from '@.example/mayfly';
+import { expect as bare, test as base } from '@playwright/test';
+import { connect, timeoutWithin, toMatchMailSnapshot, type Inbox, type Mayfly, type SnapshotOptions } from '@.example/mayfly';
 
-export { expect } from '@playwright/test';
+/** Playwright's `expect` with `toMatchMailSnapshot(name)`, which compares the next mail of an inbox with mails/NAME.txt beside the test. */
+export const expect = bare.extend({
+  toMatchMailSnapshot(inbox: Inbox, name: string, options?: SnapshotOptions) {
+    return toMatchMailSnapshot.call({ testPath: base.info().file, isNot: this.isNot }, inbox, name, options);
+  },
+});
 
 /**
  * Playwright's `test` with an inbox in every test. `mayfly` is the service: the one of the environment,

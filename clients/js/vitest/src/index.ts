@@ -1,7 +1,15 @@
-import { connect, type Inbox, type Mayfly } from '@.example/mayfly';
-import { test as base } from 'vitest';
+import { connect, toMatchMailSnapshot, type Inbox, type Mayfly, type SnapshotOptions } from '@.example/mayfly';
+import { expect, test as base } from 'vitest';
 
-export { expect } from 'vitest';
+export { expect };
+expect.extend({ toMatchMailSnapshot });
+
+declare module 'vitest' {
+  interface Matchers<T = any> {
+    /** Compares the next mail of an inbox with mails/NAME.txt beside the test. */
+    toMatchMailSnapshot(name: string, options?: SnapshotOptions): Promise<void>;
+  }
+}
 
 /**
  * Vitest's `test` with an inbox in every test. `mayfly` is the service: the one of the environment, such
