@@ -406,10 +406,11 @@ func (c *Client) Delivery(ctx context.Context, inboxID, messageID string) (Deliv
 // Sessions returns what connected to the service's SMTP server lately: an extension of the contract. It fails with
 // [ErrUnsupported] on a service that does not say.
 func (c *Client) Sessions(ctx context.Context) (SessionList, error) {
-	const op = "list the SMTP sessions"
-	list, err := get[SessionList](ctx, c, call{op: op, path: []string{"sessions"}})
+	k := call{op: "list the SMTP sessions", path: []string{"sessions"}, needs: &c.features.sessions}
+	list, err := get[SessionList](ctx, c, k)
 	if e, ok := errors.AsType[*Error](err); ok && (e.absent() || e.Status == http.StatusNotFound) {
-		return list, unsupported(op)
+		k.needs.absent()
+		return list, unsupported(k.op)
 	}
 	return list, err
 }

@@ -73,7 +73,7 @@ type shared struct {
 // features remembers which extensions the service has.
 type features struct {
 	longPollMessages, longPollInboxes, inboxes, inboxAt, raw, attachments feature
-	deleteMessage, emptyInbox, extendInbox                                feature
+	deleteMessage, emptyInbox, extendInbox, sessions                      feature
 }
 
 // feature is unknown until the service has shown whether it has it. A feature that was present once
@@ -192,11 +192,12 @@ func (c *Client) Quota() (Quota, bool) {
 // that mail to an address that no inbox has makes one, an extension of the contract.
 func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 
-// CannotDeleteMessages, CannotEmptyInboxes and CannotExtendInboxes report whether the service is known not to support the
-// operation. False means supported or unknown.
+// CannotDeleteMessages, CannotEmptyInboxes, CannotExtendInboxes and CannotListSessions report whether the service is known
+// not to support the operation. False means supported or unknown.
 func (c *Client) CannotDeleteMessages() bool { return c.features.deleteMessage.isAbsent() }
 func (c *Client) CannotEmptyInboxes() bool   { return c.features.emptyInbox.isAbsent() }
 func (c *Client) CannotExtendInboxes() bool  { return c.features.extendInbox.isAbsent() }
+func (c *Client) CannotListSessions() bool   { return c.features.sessions.isAbsent() }
 
 // Offers returns what the service advertised in its last list of inboxes, both as [InboxList] has them: the domains
 // that inboxes can be created at, and to whom messages can be released.

@@ -42,7 +42,7 @@ var actionOrder = []struct{ group, ids string }{
 	{navigation, "down up page-down page-up first last next-pane previous-pane pane-left pane-right open back next-unread filter search-all next-page search next-match previous-match clear-search"},
 	{ofMessage, "delete-message show-source next-view zoom unfold hidden-text images view-rich view-text view-html view-headers view-raw view-checks view-web web-phone web-dark link-hints save-message browser release-message unread read-all compare follow autocopy copy-menu pipe edit"},
 	{ofInboxes, "delete-messages extend-inbox mark mark-all pause label-inbox sort-inboxes add-inbox"},
-	{application, "refresh help manual palette connect profiles theme mouse suspend quit"},
+	{application, "refresh sessions help manual palette connect profiles theme mouse suspend quit"},
 }
 
 // synonyms are other words by which the palette finds actions.
@@ -52,7 +52,7 @@ var synonyms = map[string]string{
 	"extend-inbox": "expire expiry lifetime ttl more time prolong", "new-inbox": "create address", "new-inbox-with": "create settings custom ttl domain", "profiles": "account server settings",
 	"connect": "login server account settings key", "copy-code": "otp pin verification", "open-link": "confirm verify", "save-message": "download export eml", "attachments": "files download",
 	"link-hints": "links urls", "hidden-text": "preheader invisible", "next-unread": "next new", "read-all": "seen", "label-inbox": "rename name", "add-inbox": "import id", "sort-inboxes": "order",
-	"compare": "diff", "pipe": "shell command", "edit": "vim editor external", "help": "shortcuts keys", "manual": "docs documentation", "refresh": "reload retry sync", "quit": "exit close",
+	"compare": "diff", "copy-menu": "test wait shell playwright pytest", "sessions": "smtp connections log delivery rejected refused missing", "pipe": "shell command", "edit": "vim editor external", "help": "shortcuts keys", "manual": "docs documentation", "refresh": "reload retry sync", "quit": "exit close",
 }
 
 // inOrder returns the actions of all subjects in their order, with those of config.toml after the others of

@@ -56,6 +56,7 @@ type app struct {
 	moving       moving
 	reading      *reading
 	searching    *searching
+	sessions     *sessions
 	viewing      viewing
 }
 
@@ -103,6 +104,7 @@ func (a *app) subjects(o config.Config) {
 	a.connecting = connecting{c, a.reading, a.inboxActions, a.reset}
 	a.moving = moving{c, a.reading}
 	a.searching = &searching{common: c, reading: a.reading}
+	a.sessions = &sessions{common: c}
 	a.comparing = comparing{c, a.reading}
 	a.exporting = &exporting{common: c, reading: a.reading}
 	a.commands = &commands{common: c, reading: a.reading}
@@ -116,7 +118,7 @@ func (a *app) actions(configured []config.Command) []*action {
 	return inOrder(slices.Concat(
 		a.arrivals.actions(), a.attachments.actions(), a.commands.actions(), a.comparing.actions(), a.connecting.actions(), a.copying.actions(),
 		a.deleting.actions(), a.exporting.actions(), a.help.actions(), a.inboxActions.actions(), a.links.actions(), a.moving.actions(),
-		a.reading.actions(), a.searching.actions(), a.viewing.actions(), settingsActions(a.common),
+		a.reading.actions(), a.searching.actions(), a.sessions.actions(), a.viewing.actions(), settingsActions(a.common),
 	), a.commands.configured(configured))
 }
 
@@ -181,7 +183,7 @@ func (a *app) toRead() []*store.Message {
 
 // tick sets the timer, unless it runs, while something on the screen depends on the time.
 func (a *app) tick() tea.Cmd {
-	counts := len(a.store.Order) > 0 || a.footer.showing(a.now) || a.connection.Trouble() != session.NoTrouble
+	counts := len(a.store.Order) > 0 || a.sessions.open() || a.footer.showing(a.now) || a.connection.Trouble() != session.NoTrouble
 	if a.ticking || a.layout.TooSmall || !counts {
 		return nil
 	}

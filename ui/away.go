@@ -55,7 +55,7 @@ var worksAway = strings.Fields(`
 	delete-message show-source next-view zoom unfold hidden-text images view-rich view-text view-html view-headers view-raw view-checks
 	link-hints release-message unread read-all compare follow autocopy copy-menu
 	delete-messages extend-inbox mark mark-all pause label-inbox sort-inboxes add-inbox
-	refresh help manual palette theme mouse quit`)
+	refresh sessions help manual palette theme mouse quit`)
 
 // insteadAway says what to do instead of the other actions.
 var insteadAway = map[string]string{

@@ -37,7 +37,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	case tickMsg:
 		a.ticking = false
 		a.prune(a.now)
-		return a.connecting.update(msg)
+		return tea.Batch(a.connecting.update(msg), a.sessions.refresh())
 	case redrawMsg:
 	case session.Answer:
 		return a.onAnswer(msg)

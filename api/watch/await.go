@@ -25,7 +25,8 @@ type Match struct {
 	Take func(Found) bool
 }
 
-func (m Match) matches(s api.Summary) bool {
+// Matches reports whether a message has what From and Subject ask for.
+func (m Match) Matches(s api.Summary) bool {
 	return (containsFold(s.From, m.From) || containsFold(s.FromName, m.From)) && containsFold(s.Subject, m.Subject)
 }
 
@@ -278,7 +279,7 @@ func (a *awaiter) chooseNewest(ctx context.Context, list []api.Summary) (skipped
 	for n, s := range list {
 		_, examined := a.examined[s.ID]
 		switch {
-		case examined || !a.match.matches(s):
+		case examined || !a.match.Matches(s):
 			continue
 		case len(a.fitting) == a.after.Newest || fetched == lookBack:
 			a.examined[s.ID] = true
@@ -301,7 +302,7 @@ func (a *awaiter) chooseNewest(ctx context.Context, list []api.Summary) (skipped
 // examine fetches a message of a list unless that is known to be in vain, and returns it if it fits.
 func (a *awaiter) examine(ctx context.Context, list []api.Summary, n int) (*Found, error) {
 	s := list[n]
-	if _, examined := a.examined[s.ID]; examined || !a.match.matches(s) {
+	if _, examined := a.examined[s.ID]; examined || !a.match.Matches(s) {
 		return nil, nil
 	}
 	m, err := a.client.Message(ctx, a.inboxID, s.ID)

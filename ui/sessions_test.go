@@ -1,0 +1,144 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/ui/session"
+	"mayfly/ui/uitest"
+)
+
+// smtpLog answers GET /v1/sessions with what it was given last; before that, the service has no such path.
+type smtpLog struct {
+	next  http.RoundTripper
+	list  atomic.Pointer[api.SessionList]
+	fails atomic.Bool
+}
+
+func (l *smtpLog) RoundTrip(r *http.Request) (*http.Response, error) {
+	list := l.list.Load()
+	if !strings.HasSuffix(r.URL.Path, "/v1/sessions") || list == nil {
+		return l.next.RoundTrip(r)
+	}
+	return apitest.Transport(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if l.fails.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(list)
+	})).RoundTrip(r)
+}
+
+// connect is a connection to a service that lists what l has.
+func (l *smtpLog) connect(h *harness) (*session.Service, error) {
+	l.next = h.server.Transport()
+	client, err := api.New("https://mail.example", apitest.Key, api.Options{Transport: l, MaxWait: session.MaxWait})
+	return &session.Service{Client: client, Registry: h.registry, Name: "mail.example", Profile: "test", SMTP: smtpAt("127.0.0.1:2525", "")}, err
+}
+
+// came adds sessions before those there are: one with two recipients, of which one is refused, and one without a message.
+func (l *smtpLog) came(n int) {
+	list := api.SessionList{AllKeys: true, AllProcesses: true}
+	if old := l.list.Load(); old != nil {
+		list.Sessions = old.Sessions
+	}
+	at := time.Now()
+	list.Sessions = append([]api.Session{
+		{Client: fmt.Sprintf("127.0.0.1:%d", 4000+n), Connected: at, Ended: &at, Hello: "shop", Messages: []api.SessionMessage{{Begun: at, From: "a@b.example", Reply: "250 2.0.0 queued", Recipients: []api.Recipient{
+			{Address: fmt.Sprintf("user%d@apitest.example", n)}, {Address: fmt.Sprintf("usr%d@apitest.example", n), Refused: "550 5.1.1 no such inbox " + uitest.Hostile + " at the end"}}}}},
+		{Client: fmt.Sprintf("127.0.0.1:%d", 5000+n), Connected: at, Ended: &at, Command: "STARTTLS", Reply: "502 5.5.1 not here", End: "the client went away"},
+	}, list.Sessions...)
+	l.list.Store(&list)
+}
+
+func TestTheListOfSMTPSessions(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{40, 12}, {80, 24}, {120, 36}} {
+		log := &smtpLog{}
+		log.came(0)
+		play(t, setting{width: size.w, height: size.h, connect: log.connect}, func(h *harness) {
+			h.press("S")
+			h.see("SMTP sessions", "user0@apitest.example", "250 2.0.0 queued", "✓ ", "esc closes")
+			h.press("j", "j")
+			h.see("✕ ", "no recipient", "no message: STARTTLS: 502")
+			h.press("enter")
+			h.see("Client:  127.0.0.1:5000", "the client")
+			h.press("esc")
+			h.see("SMTP sessions")
+
+			log.fails.Store(true)
+			h.wait(5 * time.Second)
+			h.see("! ", "no message: STARTTLS")
+			log.fails.Store(false)
+			for n := range 12 {
+				log.came(n + 1)
+				h.wait(5 * time.Second)
+			}
+			h.dontSee("! ")
+			h.press("k", "esc")
+			h.press("S")
+			h.see("user12@apitest.example")
+		})
+	}
+}
+
+// What comes while the user reads the list moves neither the cursor nor what is on the screen.
+func TestSMTPSessionsThatComeMoveNothing(t *testing.T) {
+	log := &smtpLog{}
+	play(t, setting{width: 40, height: 12, connect: log.connect, before: func(*harness) {
+		for n := range 9 {
+			log.came(n)
+		}
+	}}, func(h *harness) {
+		h.press("S", "pgdown", "j", "j")
+		h.see("▌✕", "usr5@")
+		before := strings.Join(h.text()[:8], "\n")
+		log.came(9)
+		h.wait(5 * time.Second)
+		if after := strings.Join(h.text()[:8], "\n"); after != before {
+			t.Errorf("a session that came moved the list from\n%s\nto\n%s", before, after)
+		}
+		h.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+		h.see("▌✕", "usr5@", "127.0.0.1:4005 shop")
+		h.press("g")
+		h.see("user9@apitest.example")
+	})
+}
+
+// While the user has not moved, the newest is selected.
+func TestNoSMTPSessionsYet(t *testing.T) {
+	log := &smtpLog{}
+	log.list.Store(&api.SessionList{AllKeys: true})
+	play(t, setting{width: 80, height: 24, connect: log.connect}, func(h *harness) {
+		h.press("S")
+		h.see("SMTP sessions of the last hour, of one process", "Nothing has connected to SMTP in the last hour.", "127.0.0.1:2525.")
+		h.press("enter", "j")
+		log.came(1)
+		h.wait(5 * time.Second)
+		log.came(2)
+		h.wait(5 * time.Second)
+		h.see("▌✓", "user2@", "user1@")
+	})
+}
+
+func TestAServiceThatListsNoSMTPSessions(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		for range 2 { // asked, and known
+			h.press("S")
+			h.see("This service does not list what connected to SMTP")
+			h.dontSee("SMTP sessions of")
+			h.wait(10 * time.Second)
+		}
+		h.press("ctrl+p", "rejected")
+		h.see("SMTP sessions: what connected lately", "! This service does not list")
+	})
+}
