@@ -71,11 +71,8 @@ func (c *copying) actions() []*action {
 			Run: func() tea.Cmd { return c.take(link) }},
 		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Keys: []string{"C"}, Where: anywhere, Run: c.toggleAuto},
 		withItem(action{ID: "copy-menu", Title: "Copy… (test, link, header, text)", Keys: []string{"Y"}, Where: anywhere}, c.theMessage,
-			func(m *store.Message) tea.Cmd {
-				others := c.beside(m)
-				return c.reading.readMessage(m, func(read *message.Message, address string) func() tea.Cmd {
-					return c.menu(read, address, waitFor(m.Summary, store.Find(read), address, others))
-				})
+			func(from *store.Message) tea.Cmd {
+				return c.reading.readMessage(from, func(m *message.Message, address string) func() tea.Cmd { return c.menu(from, m, address) })
 			}),
 	}
 }
@@ -206,8 +203,8 @@ func (c *copying) copyAddress(i *store.Inbox) tea.Cmd {
 	return c.copy(i.Email, i.Email)
 }
 
-// menu is the menu of what can be copied from a message in the inbox with an address, and of the tests that wait for it.
-func (c *copying) menu(m *message.Message, address string, tests [][2]string) func() tea.Cmd {
+// menu is the menu of what can be copied from a message in the inbox with an address.
+func (c *copying) menu(from *store.Message, m *message.Message, address string) func() tea.Cmd {
 	menu, copies := dialog.Menu{Title: "Copy"}, map[string]func() tea.Cmd{}
 	// addText adds a row that copies text, named what on the screen, unless there is none.
 	addText := func(title, aside, text, what string) {
@@ -224,7 +221,8 @@ func (c *copying) menu(m *message.Message, address string, tests [][2]string) fu
 		add("Code "+code.Value, "", code.Value, code.Value)
 	}
 	menu.Choices = append(menu.Choices, dialog.Choice{ID: "test", Title: "Test that waits for it", Also: synonyms["copy-menu"], Aside: "shell, Playwright, pytest"})
-	copies["test"] = func() tea.Cmd { return c.showTests(tests) }
+	found := store.Find(m)
+	copies["test"] = func() tea.Cmd { return c.showTests(from, found, address) }
 	for _, link := range m.Links() {
 		add("Link "+link.Text, linkHost(link.URL), link.URL, "the link")
 	}

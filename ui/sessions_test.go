@@ -67,25 +67,24 @@ func TestTheListOfSMTPSessions(t *testing.T) {
 		log.came(0)
 		play(t, setting{width: size.w, height: size.h, connect: log.connect}, func(h *harness) {
 			h.press("S")
-			h.see("SMTP sessions", "user0@apitest.example", "250 2.0.0 queued", "✓ ", "esc closes")
-			h.press("j", "j")
-			h.see("✕ ", "no recipient", "no message: STARTTLS: 502")
+			h.see("SMTP sessions", "127.0.0.1:4000 shop", "✓ user0@apitest.example: 250", "esc closes")
+			h.press("down", "down")
+			h.see("✕ no recipient: no message: STAR")
 			h.press("enter")
-			h.see("Client:  127.0.0.1:5000", "the client")
+			h.see("from 127.0.0.1:5000", "the client went away")
 			h.press("esc")
 			h.see("SMTP sessions")
 
 			log.fails.Store(true)
 			h.wait(5 * time.Second)
-			h.see("! ", "no message: STARTTLS")
+			h.see("╭ ! ", "no message: STAR")
 			log.fails.Store(false)
 			for n := range 12 {
 				log.came(n + 1)
 				h.wait(5 * time.Second)
 			}
-			h.dontSee("! ")
-			h.press("k", "esc")
-			h.press("S")
+			h.dontSee("╭ ! ")
+			h.press("esc", "S")
 			h.see("user12@apitest.example")
 		})
 	}
@@ -99,8 +98,8 @@ func TestSMTPSessionsThatComeMoveNothing(t *testing.T) {
 			log.came(n)
 		}
 	}}, func(h *harness) {
-		h.press("S", "pgdown", "j", "j")
-		h.see("▌✕", "usr5@")
+		h.press("S", "pgdown", "down", "down")
+		h.see("▌ ✕ usr5@")
 		before := strings.Join(h.text()[:8], "\n")
 		log.came(9)
 		h.wait(5 * time.Second)
@@ -108,9 +107,12 @@ func TestSMTPSessionsThatComeMoveNothing(t *testing.T) {
 			t.Errorf("a session that came moved the list from\n%s\nto\n%s", before, after)
 		}
 		h.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-		h.see("▌✕", "usr5@", "127.0.0.1:4005 shop")
-		h.press("g")
+		h.see("▌ ✕ usr5@", "127.0.0.1:4005 shop")
+		h.press("pgup", "pgup")
 		h.see("user9@apitest.example")
+		h.press("usr2")
+		h.see("▌ ✕ usr2@")
+		h.dontSee("usr5@")
 	})
 }
 
@@ -120,13 +122,13 @@ func TestNoSMTPSessionsYet(t *testing.T) {
 	log.list.Store(&api.SessionList{AllKeys: true})
 	play(t, setting{width: 80, height: 24, connect: log.connect}, func(h *harness) {
 		h.press("S")
-		h.see("SMTP sessions of the last hour, of one process", "Nothing has connected to SMTP in the last hour.", "127.0.0.1:2525.")
-		h.press("enter", "j")
+		h.see("SMTP sessions of the last hour, of one process", "Nothing has connected to SMTP 127.0.0.1:2525")
+		h.press("enter", "down")
 		log.came(1)
 		h.wait(5 * time.Second)
 		log.came(2)
 		h.wait(5 * time.Second)
-		h.see("▌✓", "user2@", "user1@")
+		h.see("▌ ✓ user2@", "user1@")
 	})
 }
 

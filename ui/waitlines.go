@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,46 +14,41 @@ import (
 	"mayfly/ui/store"
 )
 
-// showTests lets the user choose the line to copy.
-func (c *copying) showTests(lines [][2]string) tea.Cmd {
-	menu := dialog.Menu{Title: "Copy a test"}
-	menu.Then = func(runner string) tea.Cmd {
-		n := slices.IndexFunc(lines, func(l [2]string) bool { return l[0] == runner })
-		return c.copy(lines[n][1], "the line for "+runner)
+// showTests lets the user choose the line that waits for a message like m, to copy it.
+func (c *copying) showTests(m *store.Message, found *store.Findings, address string) tea.Cmd {
+	var others []*store.Message
+	for _, key := range c.store.Keys(m.InboxID) {
+		if o := c.store.Messages[key]; key != m.Key {
+			others = append(others, o)
+		}
 	}
-	for _, l := range lines {
+	lines := map[string]string{}
+	menu := dialog.Menu{Title: "Copy a test", Then: func(runner string) tea.Cmd { return c.copy(lines[runner], "the line for "+runner) }}
+	for _, l := range waitFor(m.Summary, found, address, others) {
+		lines[l[0]] = l[1]
 		menu.Choices = append(menu.Choices, dialog.Choice{ID: l[0], Title: l[0] + ": " + render.Clean(l[1])})
 	}
 	return c.show(dialog.NewMenu(menu))
 }
 
-// beside are the other messages in the inbox of a message.
-func (c *copying) beside(m *store.Message) (others []*store.Message) {
-	for _, key := range c.store.Keys(m.InboxID) {
-		if o := c.store.Messages[key]; o != nil && key != m.Key {
-			others = append(others, o)
+// waitFor returns the lines of tests, each after the name of what runs it, that wait for a message like m in the inbox with an
+// address. They have the filters that tell it from the others there. The kits give each test an inbox of its own.
+func waitFor(m api.Summary, found *store.Findings, address string, others []*store.Message) [][2]string {
+	what, value, of := "message", "m", func(*store.Findings) string { return "" }
+	for _, f := range []struct {
+		name string
+		*finding
+	}{{"link", link}, {"code", code}} {
+		if f.of(found) != "" {
+			what, value, of = f.name, "m."+f.name, f.of
 		}
 	}
-	return others
-}
-
-// waitFor returns the lines of tests, each after the name of what runs it, that wait for a message like m in the inbox with an address. They have the filters that tell it from
-// the others there. The kits give each test an inbox of its own.
-func waitFor(m api.Summary, found *store.Findings, address string, others []*store.Message) [][2]string {
-	name, method := "message", "Message"
-	has := func(*store.Findings) bool { return true }
-	switch {
-	case found.Code != "":
-		name, method, has = "code", "Code", func(f *store.Findings) bool { return f.Code != "" }
-	case found.Link.URL != "":
-		name, method, has = "link", "Link", func(f *store.Findings) bool { return f.Link.URL != "" }
+	if what != "message" {
+		others = slices.DeleteFunc(others, func(o *store.Message) bool { return o.Findings != nil && of(o.Findings) == "" })
 	}
-	with := filters(m, found.Code, others, has)
+	with := filters(m, found.Code, others)
 
 	shell := "mayfly wait"
-	if !strings.HasPrefix(address, "-") {
-		shell += " " + shellQuote(address)
-	}
 	var options, conditions []string
 	for _, f := range [...]struct{ name, attribute, text string }{{"subject", "subject", with.Subject}, {"from", "sender", with.From}} {
 		if f.text != "" {
@@ -63,42 +57,32 @@ func waitFor(m api.Summary, found *store.Findings, address string, others []*sto
 			conditions = append(conditions, `"`+escaped(f.text, `"`)+`" in m.`+f.attribute)
 		}
 	}
-	value := "m"
-	if name != "message" {
-		shell, value = shell+" --"+name, "m."+name
-	}
 	if strings.HasPrefix(address, "-") {
-		shell += " -- " + shellQuote(address)
+		address = "-- " + shellQuote(address)
+	} else {
+		address = shellQuote(address)
 	}
-	if name != "message" {
-		shell = strings.ToUpper(name) + "=$(" + shell + ")"
+	if what == "message" {
+		shell += " " + address
+	} else {
+		shell = strings.ToUpper(what) + "=$(" + shell + " --" + what + " " + address + ")"
 	}
-	playwright := "const " + name + " = await inbox.waitFor" + method + "();"
-	pytest := name + " = inbox.wait_for_" + name + "()"
+	playwright, pytest := strings.Join(options, ", "), what+" = inbox.wait_for_"+what+"()"
 	if options != nil {
-		playwright = strings.Replace(playwright, "()", "({ "+strings.Join(options, ", ")+" })", 1)
+		playwright = "{ " + playwright + " }"
 		// Its waits take no filters: each returns the next message.
-		pytest = fmt.Sprintf("%s = next(%s for m in iter(inbox.wait_for_message, None) if %s)", name, value, strings.Join(conditions, " and "))
+		pytest = what + " = next(" + value + " for m in iter(inbox.wait_for_message, None) if " + strings.Join(conditions, " and ") + ")"
 	}
-	return [][2]string{{"shell", shell}, {"Playwright", playwright}, {"pytest", pytest}}
+	method := strings.ToUpper(what[:1]) + what[1:]
+	return [][2]string{{"shell", shell}, {"Playwright", "const " + what + " = await inbox.waitFor" + method + "(" + playwright + ");"}, {"pytest", pytest}}
 }
 
-// filters are the subject and the sender of a message, as far as they tell it from others that have what is waited for.
-func filters(m api.Summary, code string, others []*store.Message, has func(*store.Findings) bool) (with watch.Match) {
-	left := 0
-	count := func(w watch.Match) (n int) {
-		for _, o := range others {
-			if (o.Findings == nil || has(o.Findings)) && w.Matches(o.Summary) {
-				n++
-			}
-		}
-		return n
-	}
-	left = count(with)
-	for _, w := range []watch.Match{{Subject: lasting(m.Subject, code)}, {From: lasting(m.From, "")}} {
-		w.Subject += with.Subject
-		if n := count(w); n < left {
-			with, left = w, n
+// filters are the subject and the sender of a message, as far as they tell it from others.
+func filters(m api.Summary, code string, others []*store.Message) (with watch.Match) {
+	for _, more := range []watch.Match{{Subject: lasting(m.Subject, code)}, {From: lasting(m.From, "")}} {
+		left := slices.DeleteFunc(slices.Clone(others), func(o *store.Message) bool { return !more.Matches(o.Summary) })
+		if len(left) < len(others) {
+			others, with.Subject, with.From = left, with.Subject+more.Subject, with.From+more.From
 		}
 	}
 	return with

@@ -30,17 +30,17 @@ func TestAMessageAsATest(t *testing.T) {
 		want  string
 	}{
 		{"it is alone", []apitest.Mail{{From: "a@shop.example", Subject: hostile, Text: "Your code is 482913."}},
-			"CODE=$(mayfly wait ada@apitest.example --code)\nconst code = await inbox.waitForCode();\ncode = inbox.wait_for_code()"},
+			"CODE=$(mayfly wait --code ada@apitest.example)\nconst code = await inbox.waitForCode();\ncode = inbox.wait_for_code()"},
 		{"the subject tells, without its code", []apitest.Mail{{From: "a@shop.example", Subject: "482913 is your sign-in code", Text: "Your code is 482913."}, {From: "a@shop.example", Subject: "Reset it", Text: "Your code is 123456."}},
-			"CODE=$(mayfly wait ada@apitest.example --subject 'is your sign-in code' --code)\nconst code = await inbox.waitForCode({ subject: 'is your sign-in code' });\ncode = next(m.code for m in iter(inbox.wait_for_message, None) if \"is your sign-in code\" in m.subject)"},
+			"CODE=$(mayfly wait --subject 'is your sign-in code' --code ada@apitest.example)\nconst code = await inbox.waitForCode({ subject: 'is your sign-in code' });\ncode = next(m.code for m in iter(inbox.wait_for_message, None) if \"is your sign-in code\" in m.subject)"},
 		{"others have no code", []apitest.Mail{{From: "a@shop.example", Subject: "One", Text: "Your code is 482913."}, {From: "b@shop.example", Subject: "Two", Text: "Hello"}},
-			"CODE=$(mayfly wait ada@apitest.example --code)\nconst code = await inbox.waitForCode();\ncode = inbox.wait_for_code()"},
+			"CODE=$(mayfly wait --code ada@apitest.example)\nconst code = await inbox.waitForCode();\ncode = inbox.wait_for_code()"},
 		{"the sender tells", []apitest.Mail{{From: "o'brien@shop.example", Subject: "Hi", Text: "Hello"}, {From: "b@shop.example", Subject: "Hi", Text: "Hello"}},
-			`mayfly wait ada@apitest.example --from 'o'\''brien@shop.example'` + "\n" + `const message = await inbox.waitForMessage({ from: 'o\'brien@shop.example' });` + "\n" + `message = next(m for m in iter(inbox.wait_for_message, None) if "o'brien@shop.example" in m.sender)`},
+			`mayfly wait --from 'o'\''brien@shop.example' ada@apitest.example` + "\n" + `const message = await inbox.waitForMessage({ from: 'o\'brien@shop.example' });` + "\n" + `message = next(m for m in iter(inbox.wait_for_message, None) if "o'brien@shop.example" in m.sender)`},
 		{"both tell", []apitest.Mail{{From: "a@shop.example", Subject: "Hi", Text: "Hello"}, {From: "a@shop.example", Subject: "Ho", Text: "Hello"}, {From: "b@shop.example", Subject: "Hi", Text: "Hello"}},
-			"mayfly wait ada@apitest.example --subject Hi --from a@shop.example\nconst message = await inbox.waitForMessage({ subject: 'Hi', from: 'a@shop.example' });\nmessage = next(m for m in iter(inbox.wait_for_message, None) if \"Hi\" in m.subject and \"a@shop.example\" in m.sender)"},
+			"mayfly wait --subject Hi --from a@shop.example ada@apitest.example\nconst message = await inbox.waitForMessage({ subject: 'Hi', from: 'a@shop.example' });\nmessage = next(m for m in iter(inbox.wait_for_message, None) if \"Hi\" in m.subject and \"a@shop.example\" in m.sender)"},
 		{"a hostile subject", []apitest.Mail{{From: "a@shop.example", Subject: hostile, Text: "Your code is 482913."}, {From: "a@shop.example", Subject: "Reset it", Text: "Your code is 123456."}},
-			`CODE=$(mayfly wait ada@apitest.example --subject 'is Bob'\''s "$(touch x)` + "`id`" + `\' --code)` + "\n" + `const code = await inbox.waitForCode({ subject: 'is Bob\'s "$(touch x)` + "`id`" + `\\' });` + "\n" + `code = next(m.code for m in iter(inbox.wait_for_message, None) if "is Bob's \"$(touch x)` + "`id`" + `\\" in m.subject)`},
+			`CODE=$(mayfly wait --subject 'is Bob'\''s "$(touch x)` + "`id`" + `\' --code ada@apitest.example)` + "\n" + `const code = await inbox.waitForCode({ subject: 'is Bob\'s "$(touch x)` + "`id`" + `\\' });` + "\n" + `code = next(m.code for m in iter(inbox.wait_for_message, None) if "is Bob's \"$(touch x)` + "`id`" + `\\" in m.subject)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, setting{width: 120, height: 36, service: extended, before: func(h *harness) {

@@ -59,6 +59,10 @@ func (b *box) Update(msg tea.Msg) Result {
 		return b.click(msg)
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseWheelMsg:
 		return b.body.Update(msg)
+	case Menu:
+		if m, ok := b.body.(*menu); ok {
+			m.replace(msg)
+		}
 	case Answered:
 		if f, ok := b.body.(*form); ok {
 			return f.answer(msg)

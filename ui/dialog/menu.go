@@ -15,7 +15,10 @@ import (
 type Menu struct {
 	Title   string
 	Choices []Choice
-	Then    func(id string) tea.Cmd // what choosing a row does
+	// Live is set where other choices come while it is open: an update with another Menu shows them. It is as high as it can
+	// be, and stays open when one is chosen.
+	Live bool
+	Then func(id string) tea.Cmd // what choosing a row does
 }
 
 // Choice is one row of a menu.
@@ -30,17 +33,25 @@ type Choice struct {
 
 // NewMenu opens a menu.
 func NewMenu(m Menu) Dialog {
-	o := &menu{Menu: m, line: NewLine(Field{Placeholder: "type to filter"}), byID: map[string]Choice{}, heads: map[string]bool{}}
+	o := &menu{line: NewLine(Field{Placeholder: "type to filter"})}
+	o.replace(m)
+	return Box(o)
+}
+
+// replace shows other choices. The selected one stays selected, unless it is the first because nobody has moved.
+func (m *menu) replace(by Menu) {
+	m.Menu, m.byID, m.heads, m.titles = by, map[string]Choice{}, map[string]bool{}, nil
 	group := ""
-	for _, c := range m.Choices {
+	for _, c := range by.Choices {
 		if c.Group != group {
-			o.heads[c.ID], group = true, c.Group
+			m.heads[c.ID], group = true, c.Group
 		}
 		c.Title, c.Aside = theme.StableWidth(c.Title), theme.StableWidth(c.Aside)
-		o.byID[c.ID], o.titles = c, append(o.titles, c.Title)
+		m.byID[c.ID], m.titles = c, append(m.titles, c.Title)
 	}
-	o.narrow()
-	return Box(o)
+	if m.narrow(); !m.list.Placed() {
+		m.list.First()
+	}
 }
 
 type menu struct {
@@ -58,7 +69,6 @@ type menu struct {
 // narrow keeps the rows that match: that of a typed key, then the best, and unavailable ones last.
 func (m *menu) narrow() {
 	m.matches = map[string][]int{}
-	m.list = List{}
 	var ids, blocked []string
 	text := m.line.Value()
 	for _, c := range m.Choices {
@@ -106,6 +116,7 @@ func (m *menu) Update(msg tea.Msg) Result {
 		}
 	}
 	if m.line.Update(msg) {
+		m.list = List{}
 		m.narrow()
 	}
 	return Result{}
@@ -127,7 +138,7 @@ func (m *menu) choose(id string) Result {
 	if id == "" {
 		return Result{}
 	}
-	return Result{Close: true, Do: func() tea.Cmd { return m.Then(id) }}
+	return Result{Close: !m.Live, Do: func() tea.Cmd { return m.Then(id) }}
 }
 
 // menuHead is the number of rows above the choices: the typed line and a blank one.
@@ -138,6 +149,9 @@ func (m *menu) height() int {
 	room := m.h - menuHead
 	if room >= 8 {
 		room -= 2 // free above and below the box
+	}
+	if m.Live {
+		return max(2, min(28, room))
 	}
 	return max(2, min(28, len(m.Choices)+len(m.heads)+1, room))
 }
