@@ -92,12 +92,16 @@ func (c *sessions) menu(failed error) dialog.Menu {
 		id := strconv.FormatInt(e.At.UnixMilli(), 10) + " " + from + " " + e.To
 		same[id]++
 		id += " " + strconv.Itoa(same[id])
+		says := e.Outcome // which names the lack of a recipient
+		if e.To != "" {
+			says = e.To + ": " + says
+		}
 		sign := "✓ "
 		if e.Failed {
 			sign = "✕ "
 		}
 		events[id] = e
-		m.Choices[n] = dialog.Choice{ID: id, Title: sign + cmp.Or(e.To, "no recipient") + ": " + e.Outcome, Also: strings.ToLower(e.Client),
+		m.Choices[n] = dialog.Choice{ID: id, Title: sign + says, Also: strings.ToLower(e.Client),
 			Group: c.theme.Local(e.At).Format("15:04:05 ") + theme.StableWidth(e.Client)}
 	}
 	smtp, _ := c.session().SendTo()

@@ -69,7 +69,7 @@ func TestTheListOfSMTPSessions(t *testing.T) {
 			h.press("S")
 			h.see("SMTP sessions", "127.0.0.1:4000 shop", "✓ user0@apitest.example: 250", "esc closes")
 			h.press("down", "down")
-			h.see("✕ no recipient: no message: STAR")
+			h.see("✕ no message: STARTTLS")
 			h.press("enter")
 			h.see("from 127.0.0.1:5000", "the client went away")
 			h.press("esc")
@@ -98,7 +98,12 @@ func TestSMTPSessionsThatComeMoveNothing(t *testing.T) {
 			log.came(n)
 		}
 	}}, func(h *harness) {
-		h.press("S", "pgdown", "down", "down")
+		h.press("S")
+		h.send(tea.WindowSizeMsg{Width: 40, Height: 11})
+		h.see("127.0.0.1:5008")
+		h.dontSee("no message") // below another session's client
+		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
+		h.press("pgdown", "down", "down")
 		h.see("▌ ✕ usr5@")
 		before := strings.Join(h.text()[:8], "\n")
 		log.came(9)

@@ -173,8 +173,12 @@ func (m *menu) Rows(th *theme.Theme) (string, []string) {
 	width := max(10, min(72, m.w))
 	rows := []string{th.Accent.On("› ") + m.line.View(th, width-2), ""}
 	for _, r := range m.rows {
-		if r.H > 1 {
+		alone := r.Y > 0 && r.H < m.tall(r.ID)
+		if r.H > 1 || alone {
 			rows = append(rows, th.Bright.On(theme.Cut(m.byID[r.ID].Group, width)))
+		}
+		if alone { // a choice without its title would stand in another group
+			break
 		}
 		rows = append(rows, m.row(th, m.byID[r.ID], r.Selected, width))
 	}
