@@ -100,8 +100,8 @@ func TestSMTPSessionsThatComeMoveNothing(t *testing.T) {
 	}}, func(h *harness) {
 		h.press("S")
 		h.send(tea.WindowSizeMsg{Width: 40, Height: 11})
-		h.see("127.0.0.1:5008")
-		h.dontSee("no message") // below another session's client
+		h.see("127.0.0.1:4007")
+		h.dontSee("user7@") // below another session's client
 		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
 		h.press("pgdown", "down", "down")
 		h.see("▌ ✕ usr5@")
