@@ -48,7 +48,7 @@ func (c *sessions) openList(s *session.Session) tea.Cmd {
 	return ask(c.common, "listing SMTP sessions", "", func(ctx context.Context) (api.SessionList, error) {
 		got, err := s.Client.Sessions(ctx)
 		if errors.Is(err, api.ErrUnsupported) {
-			err = errors.New(noSessions)
+			err = errors.New("this service does not list what connected to SMTP")
 		}
 		return got, err
 	}, func(got api.SessionList) tea.Cmd {

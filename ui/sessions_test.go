@@ -141,7 +141,7 @@ func TestAServiceThatListsNoSMTPSessions(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		for range 2 { // asked, and known
 			h.press("S")
-			h.see("This service does not list what connected to SMTP")
+			h.see("his service does not list what connected to SMTP")
 			h.dontSee("SMTP sessions of")
 			h.wait(10 * time.Second)
 		}
