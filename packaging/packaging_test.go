@@ -237,9 +237,18 @@ func TestArchive(t *testing.T) {
 	for _, c := range bom.Components {
 		modules[c.Name] = c.Version
 	}
-	for line := range strings.Lines(string(output(t, "go", "version", "-m", filepath.Join(dir, "mayfly")))) {
-		if fields := strings.Fields(line); len(fields) > 2 && fields[0] == "dep" && modules[fields[1]] != fields[2] {
-			t.Errorf("the SBOM has %s %s, the program %s", fields[1], modules[fields[1]], fields[2])
+	lines := strings.Split(string(output(t, "go", "version", "-m", filepath.Join(dir, "mayfly"))), "\n")
+	for i, line := range lines {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || fields[0] != "dep" {
+			continue
+		}
+		version := fields[2]
+		if strings.HasPrefix(lines[i+1], "\t=>\t./") { // replaced by a folder of ours, which has no version
+			version = ""
+		}
+		if found, ok := modules[fields[1]]; !ok || found != version {
+			t.Errorf("the SBOM has %s %s, the program %s", fields[1], found, version)
 		}
 	}
 }
