@@ -22,9 +22,9 @@ func TestFormatsOfCI(t *testing.T) {
 	preview := func(format string, files ...string) result {
 		return run(t, machine(t), "", append([]string{"preview", "--fail-on", "error", "--format", format}, files...)...)
 	}
-	r := preview("github", faulty, good)
+	r, shown := preview("github", faulty, good), strings.ReplaceAll(filepath.ToSlash(faulty), ":", "%3A")
 	for _, want := range []string{
-		"::error file=" + faulty + ",line=2,title=placeholder::", "::warning file=" + faulty + ",line=2,title=link-http::", "::notice file=" + faulty + ",title=preheader-missing::", "100%25",
+		"::error file=" + shown + ",line=2,title=placeholder::", "::warning file=" + shown + ",line=2,title=link-http::", "::notice file=" + shown + ",title=preheader-missing::", "100%25",
 	} {
 		if r.status != statusError || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "b,c") {
 			t.Errorf("status %d, no %q in %s", r.status, want, r.stdout)
