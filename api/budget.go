@@ -204,8 +204,8 @@ func (b *Budget) adopt(q Quota) {
 	}
 }
 
-// lift removes the limit, since the service announces none.
-func (b *Budget) lift() {
+// removeLimit removes the limit, since the service announces none.
+func (b *Budget) removeLimit() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ceiling, b.limit, b.stated, b.sent = 0, 0, 0, nil

@@ -195,13 +195,13 @@ func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 // CannotDeleteMessages, CannotEmptyInboxes, CannotExtendInboxes and CannotListSessions report whether the service is known
 // not to support the operation. False means supported or unknown.
 func (c *Client) CannotDeleteMessages() bool { return c.features.deleteMessage.isAbsent() }
-func (c *Client) CannotEmptyInboxes() bool   { return c.features.emptyInbox.isAbsent() }
+func (c *Client) CannotEmptyInboxes() bool      { return c.features.emptyInbox.isAbsent() }
 func (c *Client) CannotExtendInboxes() bool  { return c.features.extendInbox.isAbsent() }
 func (c *Client) CannotListSessions() bool   { return c.features.sessions.isAbsent() }
 
-// Offers returns what the service advertised in its last list of inboxes, both as [InboxList] has them: the domains
+// Advertised returns what the service advertised in its last list of inboxes, both as [InboxList] has them: the domains
 // that inboxes can be created at, and to whom messages can be released.
-func (c *Client) Offers() (domains, relayAllow []string) {
+func (c *Client) Advertised() (domains, relayAllow []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.named.Domains, c.named.RelayAllow

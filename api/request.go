@@ -237,7 +237,7 @@ func (c *Client) account(response *http.Response, sent time.Time) {
 		c.mu.Unlock()
 		c.budget.adopt(q)
 	} else if response.StatusCode < 400 && (waitApplied(response.Header) || c.features.inboxes.isPresent()) {
-		c.budget.lift()
+		c.budget.removeLimit()
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
 		c.budget.limited(sent, RetryAfter(response.Header, time.Now()))

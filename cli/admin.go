@@ -203,7 +203,7 @@ func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 					return usagef("%s is the key that the service uses itself: confirm with --yes", key.ID)
 				}
 				if sure, err := a.confirm(ctx, key.ID+" is the key that the service uses itself. Revoke it?"); err != nil || !sure {
-					return cmp.Or(err, error(quiet{statusError}))
+					return cmp.Or(err, error(reportedError{statusError}))
 				}
 			}
 			_, err = admin.RevokeKey(ctx, key.ID)

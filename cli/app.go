@@ -51,7 +51,7 @@ type app struct {
 
 	exitNotice atomic.Pointer[string] // what to say of the local service when the application is left
 
-	painting browser.Painter // see painter
+	painting browser.Screenshotter // see painter
 
 	transport http.RoundTripper // to services; nil for the network
 	saysSlow  bool              // the user is told if a service does not answer

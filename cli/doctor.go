@@ -49,7 +49,7 @@ func (a *app) doctorCommand() *cobra.Command {
 				return d.unwritten
 			}
 			if d.failed != nil {
-				return quiet{exitStatus(d.failed)}
+				return reportedError{exitStatus(d.failed)}
 			}
 			return nil
 		},
@@ -301,7 +301,7 @@ func (a *app) servedURL(ctx context.Context) (string, error) {
 	}
 	served := a.env.Getenv("MAYFLY_SERVE_HTTP")
 	if served == "" {
-		s, err := local.Find(ctx, a.localOptions())
+		s, err := local.Attach(ctx, a.localOptions())
 		if err == nil {
 			s.Close()
 			return s.BaseURL, nil
@@ -314,5 +314,5 @@ func (a *app) servedURL(ctx context.Context) (string, error) {
 	if a.env.Getenv("MAYFLY_SERVE_HTTP_CERT") != "" {
 		scheme = "https://"
 	}
-	return scheme + reachable(cmp.Or(served, defaultHTTP)), nil
+	return scheme + dialAddr(cmp.Or(served, defaultHTTP)), nil
 }

@@ -38,7 +38,7 @@ const (
 const stateVariable = "MAYFLY_STATE_DIR"
 
 func (a *app) execCommand() *cobra.Command {
-	x := &execution{app: a, config: server.Private()}
+	x := &execution{app: a, config: server.InMemoryConfig()}
 	cmd := &cobra.Command{
 		Use:   "exec [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Run a command with a mail service of its own",
@@ -137,7 +137,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	if x.kept.dir != "" {
 		x.kept.finish(ctx, x.app)
 	}
-	return quiet{status}
+	return reportedError{status}
 }
 
 // sayLate names the messages that came soon after a wait for them had ended in vain.

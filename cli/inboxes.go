@@ -74,7 +74,7 @@ mayfly new --json | jq -r .id`,
 }
 
 // remember stores an inbox for later commands.
-func (a *app) remember(s *connection, i api.Inbox) { a.warn(s.known.Put(registry.Of(i))) }
+func (a *app) remember(s *connection, i api.Inbox) { a.warn(s.known.Put(registry.FromAPI(i))) }
 
 // warn reports an error of the registry, if it is one.
 func (a *app) warn(err error) {
@@ -272,7 +272,7 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, me
 		}
 		if !sure {
 			fmt.Fprintln(a.env.Stderr, "nothing was deleted")
-			return quiet{statusError}
+			return reportedError{statusError}
 		}
 	}
 	type outcome struct {
@@ -302,7 +302,7 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, me
 		fmt.Fprintln(a.env.Stderr, errorLine(err))
 	}
 	if len(failures) > 0 {
-		return quiet{statusError}
+		return reportedError{statusError}
 	}
 	return nil
 }

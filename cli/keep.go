@@ -101,7 +101,7 @@ func paintAll(ctx context.Context, a *app, all []*message.Message) {
 	var without []string
 	var why error
 	for _, m := range all {
-		_, err := writePicture(ctx, painter, nil, m, browser.Look{}, strings.TrimSuffix(m.ID, ".eml")+".png")
+		_, err := writePicture(ctx, painter, nil, m, browser.Viewport{}, strings.TrimSuffix(m.ID, ".eml")+".png")
 		if errors.Is(err, browser.ErrNone) {
 			return
 		}

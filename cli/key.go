@@ -112,7 +112,7 @@ func (a *app) prompt(ctx context.Context, question string) (string, error) {
 		fmt.Fprint(a.env.Stderr, "\r\n") // the question has no answer
 	}
 	if errors.Is(err, io.EOF) { // ctrl+c, ctrl+d
-		return "", quiet{statusSignalFloor + int(syscall.SIGINT)}
+		return "", reportedError{statusSignalFloor + int(syscall.SIGINT)}
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading the key: %w", err)

@@ -72,7 +72,7 @@ func (a *app) upCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o := a.localOptions()
 			o.Keep = true
-			s, err := local.Open(cmd.Context(), o)
+			s, err := local.AttachOrStart(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -133,13 +133,13 @@ const heartbeatTimeout = 2 * time.Second
 
 // openLocal connects the application to the local service, which it starts if it does not run.
 func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Service, error) {
-	c, err := a.connectLocal(ctx, p, local.Open)
+	c, err := a.connectLocal(ctx, p, local.AttachOrStart)
 	if err != nil {
 		return nil, err
 	}
 	notice := ""
 	if notices := a.notices(c.session.last.Load().State); notices != nil {
-		notice = a.config().Complaint(notices...) // a mistake in config.toml is said first
+		notice = a.config().ProblemSummary(notices...) // a mistake in config.toml is said first
 	}
 	return &session.Service{
 		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, Local: true,
@@ -210,7 +210,7 @@ func (s *localSession) attached(ctx context.Context) (*local.Session, error) {
 	}
 	find := s.find
 	if last.Err() != nil {
-		find = local.Find
+		find = local.Attach
 	}
 	next, err := find(ctx, s.app.localOptions())
 	if err != nil {
@@ -239,7 +239,7 @@ func (a *app) mcpCommand() *cobra.Command {
 MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.connectBy(cmd.Context(), local.Open)
+			c, err := a.connectBy(cmd.Context(), local.AttachOrStart)
 			if err != nil {
 				return err
 			}

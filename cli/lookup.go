@@ -323,7 +323,7 @@ func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) (
 func (a *app) completeDomains(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
 		inboxes, err := s.inboxes(ctx)
-		domains, _ := s.client.Offers()
+		domains, _ := s.client.Advertised()
 		if len(domains) == 0 {
 			for _, i := range inboxes {
 				_, domain, _ := strings.Cut(i.Email, "@")

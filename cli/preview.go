@@ -120,7 +120,7 @@ func (p *preview) run(ctx context.Context, files []string) error {
 		return ctx.Err()
 	}
 	if failed {
-		return quiet{statusError}
+		return reportedError{statusError}
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ import (
 // passedOn are the signals that `exec` passes on to its command.
 var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// whileRead ends the context of run within a second after stdout's reader is gone, as when the program that
+// cancelOnHangup ends the context of run within a second after stdout's reader is gone, as when the program that
 // started this one was killed: otherwise only the next write would find out. The error is then EPIPE.
-func (a *app) whileRead(ctx context.Context, run func(context.Context) error) error {
+func (a *app) cancelOnHangup(ctx context.Context, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
 	defer watching.Wait()

@@ -10,5 +10,7 @@ import (
 // console closes: no process can send signals to another.
 var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGTERM}
 
-// whileRead is run: only Unix says that the reader of stdout is gone.
-func (a *app) whileRead(ctx context.Context, run func(context.Context) error) error { return run(ctx) }
+// cancelOnHangup is run: only Unix says that the reader of stdout is gone.
+func (a *app) cancelOnHangup(ctx context.Context, run func(context.Context) error) error {
+	return run(ctx)
+}

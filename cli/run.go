@@ -105,7 +105,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		err = context.Cause(ctx) // such as that the service is stopping
 	}
 	status := exitStatus(err)
-	if silent := (quiet{}); !errors.As(err, &silent) && status != statusBrokenPipe {
+	if silent := (reportedError{}); !errors.As(err, &silent) && status != statusBrokenPipe {
 		line := errorLine(err)
 		if a.visit != nil {
 			line = a.visit.hint(line)

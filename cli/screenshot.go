@@ -20,7 +20,7 @@ import (
 // screenshotFlags are the flags of the commands that have a browser paint messages.
 type screenshotFlags struct {
 	picture string // the file; "" for none
-	look    browser.Look
+	look    browser.Viewport
 }
 
 func (f *screenshotFlags) add(cmd *cobra.Command) {
@@ -48,14 +48,14 @@ func (f *screenshotFlags) take(ctx context.Context, a *app, c *api.Client, m *me
 }
 
 // painter paints messages with the browser that config.toml names, or that is installed.
-func (a *app) painter() *browser.Painter {
+func (a *app) painter() *browser.Screenshotter {
 	b := a.config().Browser
 	a.painting.Command, a.painting.Timeout = b.Command, b.Limit()
 	return &a.painting
 }
 
 // writePicture writes a message as a browser paints it.
-func writePicture(ctx context.Context, p *browser.Painter, c *api.Client, m *message.Message, look browser.Look, file string) (browser.Picture, error) {
+func writePicture(ctx context.Context, p *browser.Screenshotter, c *api.Client, m *message.Message, look browser.Viewport, file string) (browser.Picture, error) {
 	picture, err := p.Paint(ctx, c, m, look)
 	if err != nil {
 		return picture, err

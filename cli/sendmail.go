@@ -41,7 +41,7 @@ php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
 			if slices.Contains(args, "--help") || slices.Equal(args, []string{"-h"}) {
 				return cmd.Help()
 			}
-			m := mailing{}
+			m := outgoingMessage{}
 			if err := m.parse(args); err != nil || m.nothing {
 				return err
 			}
@@ -57,8 +57,8 @@ php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
 	}
 }
 
-// mailing is a message for sendmail.
-type mailing struct {
+// outgoingMessage is a message for sendmail.
+type outgoingMessage struct {
 	fromHeader, ignoreDots bool
 	nothing                bool // is to be sent: the queue is to be run
 	sender, name           string
@@ -67,7 +67,7 @@ type mailing struct {
 }
 
 // parse reads flags as sendmail does: several in an argument, their values in the same or in the next one.
-func (m *mailing) parse(args []string) error {
+func (m *outgoingMessage) parse(args []string) error {
 	for ; len(args) > 0 && args[0] != "--"; args = args[1:] {
 		if len(args[0]) < 2 || args[0][0] != '-' {
 			m.to = append(m.to, addresses(args[0])...)
@@ -110,7 +110,7 @@ func (m *mailing) parse(args []string) error {
 	return nil
 }
 
-func (m *mailing) read(in io.Reader) error {
+func (m *outgoingMessage) read(in io.Reader) error {
 	var text strings.Builder
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, math.MaxInt)
@@ -122,7 +122,7 @@ func (m *mailing) read(in io.Reader) error {
 }
 
 // complete finds the sender and the recipients, and adds what the header lacks. user is who sends it.
-func (m *mailing) complete(user string) {
+func (m *outgoingMessage) complete(user string) {
 	header, body := mail.Split([]byte(m.text))
 	missing := []string{"Message-ID", "From", "Date"}
 	to := make(map[bool][]string) // of Resent fields, or of others
@@ -187,10 +187,10 @@ func host() string {
 }
 
 // send hands the message to the server.
-func (m *mailing) send(ctx context.Context, a *app) error {
+func (m *outgoingMessage) send(ctx context.Context, a *app) error {
 	server := a.env.Getenv("MAYFLY_SMTP")
 	if server == "" {
-		s, err := local.Find(ctx, a.localOptions())
+		s, err := local.Attach(ctx, a.localOptions())
 		if err != nil {
 			return err
 		}
@@ -212,14 +212,14 @@ func (m *mailing) send(ctx context.Context, a *app) error {
 	}
 	_ = c.Quit() // the message is the server's by now
 	if failed > 0 {
-		return quiet{statusError}
+		return reportedError{statusError}
 	}
 	return nil
 }
 
 // sendSome sends the message to the first recipients, as many as the server takes at a time, and returns how many it
 // offered and how many of them were refused.
-func (m *mailing) sendSome(c *smtp.Client, to []string, log io.Writer) (n, refused int, err error) {
+func (m *outgoingMessage) sendSome(c *smtp.Client, to []string, log io.Writer) (n, refused int, err error) {
 	utf8 := !mail.IsASCII([]byte(m.sender + strings.Join(to, "")))
 	if err := c.Mail(m.sender, &smtp.MailOptions{UTF8: utf8}); err != nil {
 		return 0, 0, fmt.Errorf("sending from %s: %w", m.sender, err)

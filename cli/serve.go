@@ -35,7 +35,7 @@ const shutdownTimeout = 20 * time.Second
 
 func (a *app) serveCommand() *cobra.Command {
 	var file string
-	s := &serving{app: a}
+	s := &serveSettings{app: a}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service: mail in by SMTP, out by REST",
@@ -70,8 +70,8 @@ mayfly serve --store postgres://mayfly@db.example/mayfly`,
 	return cmd
 }
 
-// serving holds the settings of the service.
-type serving struct {
+// serveSettings holds the settings of the service.
+type serveSettings struct {
 	app       *app
 	config    server.Config
 	mcp       bool // also serve /mcp
@@ -82,7 +82,7 @@ type serving struct {
 // defaultHTTP is where `mayfly serve` serves the REST API.
 const defaultHTTP = "127.0.0.1:8425"
 
-func (s *serving) flags(f *pflag.FlagSet) {
+func (s *serveSettings) flags(f *pflag.FlagSet) {
 	c := &s.config
 	f.StringVar(&c.HTTP, "http", defaultHTTP, "`address` of the REST API")
 	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "`address` that accepts mail")
@@ -175,7 +175,7 @@ func (a *app) defaultStore() string {
 }
 
 // run runs the service, unless there are mistakes in its settings, which are reported with those found here.
-func (s *serving) run(ctx context.Context, mistakes error) error {
+func (s *serveSettings) run(ctx context.Context, mistakes error) error {
 	log, err := s.logger()
 	s.config.Log = log
 	if err = errors.Join(mistakes, err); err == nil {
@@ -231,7 +231,7 @@ func (s *serving) run(ctx context.Context, mistakes error) error {
 const kept = "kept-"
 
 // adoptSockets takes over the sockets that systemd passes on.
-func (s *serving) adoptSockets() error {
+func (s *serveSettings) adoptSockets() error {
 	sockets, err := systemd.Sockets()
 	for _, socket := range sockets {
 		if s.config.Adopt(socket.Name, socket.Listener) {
@@ -248,7 +248,7 @@ func (s *serving) adoptSockets() error {
 }
 
 // tellSystemd logs why systemd could not be told.
-func (s *serving) tellSystemd(err error) {
+func (s *serveSettings) tellSystemd(err error) {
 	if err != nil {
 		s.config.Log.Warn("systemd", "error", err)
 	}
@@ -256,7 +256,7 @@ func (s *serving) tellSystemd(err error) {
 
 // smtp is where an agent that reaches the service by a host is told to send mail, if SMTP listens at addr. It is unknown behind
 // balancers: they have addresses of their own.
-func (s *serving) smtp(addr, host string) string {
+func (s *serveSettings) smtp(addr, host string) string {
 	listens, err := netip.ParseAddrPort(addr)
 	switch {
 	case err != nil || len(s.config.Balancers) > 0:
@@ -268,7 +268,7 @@ func (s *serving) smtp(addr, host string) string {
 }
 
 // announce prints the addresses, on one line of stderr.
-func (s *serving) announce(running *server.Server) {
+func (s *serveSettings) announce(running *server.Server) {
 	rest := "http://" + running.HTTPAddr()
 	if s.config.HTTPCert != "" {
 		rest = "https://" + running.HTTPAddr()
@@ -286,7 +286,7 @@ func (s *serving) announce(running *server.Server) {
 	fmt.Fprintf(s.app.env.Stderr, "mayfly serves REST on %s and SMTP on %s%s, store %s\n", rest, running.SMTPAddr(), more, server.StoreName(s.config.Store))
 }
 
-func (s *serving) logger() (*slog.Logger, error) {
+func (s *serveSettings) logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
 		return nil, fmt.Errorf("--log-level %q: want debug, info, warn or error", s.logLevel)
@@ -318,7 +318,7 @@ func (a *app) usageErrors(err error) error {
 	} else {
 		fmt.Fprintln(a.env.Stderr, errorLine(err))
 	}
-	return quiet{statusUsage}
+	return reportedError{statusUsage}
 }
 
 // size is a flag's value: bytes, or with a unit such as 25MB or 64KiB.
@@ -433,8 +433,8 @@ func settingText(value any) string {
 	return strings.Join(texts, ",")
 }
 
-// reachable is the address at which a client on this machine reaches a listener.
-func reachable(listening string) string {
+// dialAddr is the address at which a client on this machine reaches a listener.
+func dialAddr(listening string) string {
 	host, port, err := net.SplitHostPort(listening)
 	if err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
 		return net.JoinHostPort("localhost", port)

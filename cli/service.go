@@ -136,7 +136,7 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 		return a.connectVisit()
 	}
 	a.saysSlow = term.Is(a.env.Stderr)
-	return a.connectBy(ctx, local.Find)
+	return a.connectBy(ctx, local.Attach)
 }
 
 // connected is the function of a command that needs a service.
@@ -182,7 +182,7 @@ func (a *app) connectLocal(ctx context.Context, p endpoint, find findLocal) (*co
 	return c, err
 }
 
-// findLocal is [local.Find] or [local.Open].
+// findLocal is [local.Attach] or [local.AttachOrStart].
 type findLocal func(context.Context, local.Options) (*local.Session, error)
 
 // connection is with a service, through the network if nothing else is named.
@@ -280,7 +280,7 @@ func (a *app) config() config.Config {
 			return
 		}
 		for _, p := range a.conf.Problems {
-			if !p.OfApplication() {
+			if !p.UIOnly() {
 				fmt.Fprintln(a.env.Stderr, errorLine(errors.New(p.String())))
 			}
 		}

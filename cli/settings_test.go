@@ -203,7 +203,7 @@ func TestFlagsGoBeforeVariablesAndThoseBeforeTheFile(t *testing.T) {
 	file := filepath.Join(testFiles(t, map[string]string{"serve.toml": text}), "serve.toml")
 	a := &app{env: Env{Environ: append(machine(t), "MAYFLY_SERVE_HTTP=variable:1", "MAYFLY_SERVE_SMTP=variable:2")}}
 	cmd := a.serveCommand()
-	s := &serving{app: a}
+	s := &serveSettings{app: a}
 	cmd.ResetFlags()
 	s.flags(cmd.Flags())
 	must(t, cmd.ParseFlags([]string{"--http", "flag:1"}))

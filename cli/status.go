@@ -50,14 +50,14 @@ func withNext(err error, next string) error {
 	return &failure{status: exitStatus(err), err: err, next: next}
 }
 
-// quiet is an error that has been reported already: it only carries the exit status.
-type quiet struct{ status int }
+// reportedError is an error that has been reported already: it only carries the exit status.
+type reportedError struct{ status int }
 
-func (q quiet) Error() string { return fmt.Sprintf("status %d", q.status) }
+func (q reportedError) Error() string { return fmt.Sprintf("status %d", q.status) }
 
 func exitStatus(err error) int {
 	var f *failure
-	var q quiet
+	var q reportedError
 	switch {
 	case err == nil:
 		return statusDone

@@ -19,7 +19,7 @@ import (
 )
 
 func (a *app) waitCommand() *cobra.Command {
-	w := waiting{app: a, timeout: duration(time.Minute), settle: duration(2 * time.Second)}
+	w := waitRun{app: a, timeout: duration(time.Minute), settle: duration(2 * time.Second)}
 	cmd := &cobra.Command{
 		Use:   "wait [INBOX]",
 		Short: "Wait for a message and print it",
@@ -51,7 +51,7 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 			if w.connection, err = a.connect(cmd.Context()); err != nil {
 				return err
 			}
-			return a.whileRead(cmd.Context(), func(ctx context.Context) error { return w.run(ctx, argument(args, 0)) })
+			return a.cancelOnHangup(cmd.Context(), func(ctx context.Context) error { return w.run(ctx, argument(args, 0)) })
 		},
 	}
 	flags := cmd.Flags()
@@ -73,14 +73,14 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 	return cmd
 }
 
-// moment is the value of a flag: a time, or how long ago it was.
-type moment struct {
+// timeFlag is the value of a flag: a time, or how long ago it was.
+type timeFlag struct {
 	text string
 	time time.Time
 	ago  time.Duration // 0 for time
 }
 
-func (m *moment) Set(s string) error {
+func (m *timeFlag) Set(s string) error {
 	var err error
 	m.text = s
 	m.time, m.ago, err = watch.ParseMoment(s)
@@ -90,17 +90,17 @@ func (m *moment) Set(s string) error {
 	return nil
 }
 
-func (m *moment) String() string { return m.text }
-func (m *moment) Type() string   { return "time" }
+func (m *timeFlag) String() string { return m.text }
+func (m *timeFlag) Type() string   { return "time" }
 
-// waiting is one wait: its flags, then its state.
-type waiting struct {
+// waitRun is one wait: its flags, then its state.
+type waitRun struct {
 	app                 *app
 	from, subject, body string
 	count, exactly      int
 	settle              duration
 	none                bool
-	since               moment
+	since               timeFlag
 	again               bool
 	timeout             duration
 	code, link, json    bool
@@ -122,7 +122,7 @@ type fit struct {
 	value   string // the code or link, if one is asked for
 }
 
-func (w *waiting) check() error {
+func (w *waitRun) check() error {
 	switch {
 	case w.code && w.link:
 		return usagef("--code and --link cannot be combined")
@@ -141,7 +141,7 @@ func (w *waiting) check() error {
 	return nil
 }
 
-func (w *waiting) target() watch.Target {
+func (w *waitRun) target() watch.Target {
 	switch {
 	case w.code:
 		return watch.Code
@@ -152,7 +152,7 @@ func (w *waiting) target() watch.Target {
 }
 
 // run waits for messages of the inbox that arg names.
-func (w *waiting) run(ctx context.Context, arg string) error {
+func (w *waitRun) run(ctx context.Context, arg string) error {
 	began := time.Now()
 	bounded, cancel := w.within(ctx, w.timeout)
 	defer cancel()
@@ -185,7 +185,7 @@ func (w *waiting) run(ctx context.Context, arg string) error {
 	return w.explain(ctx, err, time.Since(began))
 }
 
-func (w *waiting) within(ctx context.Context, timeout duration) (context.Context, context.CancelFunc) {
+func (w *waitRun) within(ctx context.Context, timeout duration) (context.Context, context.CancelFunc) {
 	if timeout == 0 {
 		return context.WithCancel(ctx)
 	}
@@ -193,7 +193,7 @@ func (w *waiting) within(ctx context.Context, timeout duration) (context.Context
 }
 
 // find asks for the inbox, and waits for it where mail to its address makes it.
-func (w *waiting) find(ctx context.Context, arg string) error {
+func (w *waitRun) find(ctx context.Context, arg string) error {
 	w.inbox = api.Inbox{Email: cmp.Or(arg, "the newest inbox")}
 	var inbox api.Inbox
 	err := watch.Ask(ctx, func() (err error) {
@@ -212,12 +212,12 @@ func (w *waiting) find(ctx context.Context, arg string) error {
 }
 
 // await prints messages until there are enough.
-func (w *waiting) await(ctx context.Context) error {
+func (w *waitRun) await(ctx context.Context) error {
 	after := w.after()
 	w.fitting = map[string]fit{}
 	w.showProgress(ctx)
 	defer func() { w.stop() }()
-	_, err := watch.Await(ctx, w.client, w.inbox.ID, after, watch.Match{
+	_, err := watch.WaitForMessage(ctx, w.client, w.inbox.ID, after, watch.Match{
 		From: w.from, Subject: w.subject, Fits: w.fits,
 		Take: func(f watch.Found) bool { return w.take(ctx, f) },
 	})
@@ -226,17 +226,17 @@ func (w *waiting) await(ctx context.Context) error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) && !w.none {
 		// A message that comes late is named by the next wait.
-		_ = w.known.HandOver(context.WithoutCancel(ctx), w.inbox.ID, func(d *watch.Delivered) bool { d.InVain(w.client); return true })
+		_ = w.known.UpdateConsumed(context.WithoutCancel(ctx), w.inbox.ID, func(d *watch.Consumed) bool { d.InVain(w.client); return true })
 	}
 	return err
 }
 
-func (w *waiting) showProgress(ctx context.Context) {
+func (w *waitRun) showProgress(ctx context.Context) {
 	w.stop = w.app.progress(ctx, func() string { return "waiting for " + w.what() })
 }
 
 // after says which messages are considered.
-func (w *waiting) after() watch.After {
+func (w *waitRun) after() watch.Cursor {
 	delivered, err := w.known.Delivered(w.inbox.ID)
 	if w.unrecorded = err != nil; w.unrecorded && !w.again {
 		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print what was printed before, as --again does: %s\n", render.Clean(err.Error()))
@@ -252,14 +252,14 @@ func (w *waiting) after() watch.After {
 	case w.again || w.unrecorded:
 		return watch.Newest(w.count)
 	}
-	after := delivered.After(target)
+	after := delivered.Cursor(target)
 	if after.Newest > 0 {
 		after.Newest = w.count
 	}
 	return after
 }
 
-func (w *waiting) fits(object api.Message) bool {
+func (w *waitRun) fits(object api.Message) bool {
 	f, ok := fit{message: message.New(w.inbox.ID, object)}, true
 	f.message.Rules = w.rules
 	switch {
@@ -278,7 +278,7 @@ func (w *waiting) fits(object api.Message) bool {
 }
 
 // take prints a message unless another process does, and reports whether the wait is over.
-func (w *waiting) take(ctx context.Context, f watch.Found) bool {
+func (w *waitRun) take(ctx context.Context, f watch.Found) bool {
 	w.stop()
 	text, err := w.text(ctx, w.fitting[f.ID])
 	delete(w.fitting, f.ID)
@@ -290,7 +290,7 @@ func (w *waiting) take(ctx context.Context, f watch.Found) bool {
 	var missed time.Time // when a wait ended in vain
 	if w.unrecorded {
 		w.print(text)
-	} else if err := w.known.HandOver(ctx, w.inbox.ID, func(d *watch.Delivered) bool {
+	} else if err := w.known.UpdateConsumed(ctx, w.inbox.ID, func(d *watch.Consumed) bool {
 		missed = d.Vain
 		if w.again {
 			d.Add(w.target(), f)
@@ -314,14 +314,14 @@ func (w *waiting) take(ctx context.Context, f watch.Found) bool {
 	return false
 }
 
-func (w *waiting) print(text []byte) {
+func (w *waitRun) print(text []byte) {
 	if _, w.failure = w.app.env.Stdout.Write(text); w.failure == nil {
 		w.printed++
 	}
 }
 
 // text is the code or the link, or else the message.
-func (w *waiting) text(ctx context.Context, f fit) ([]byte, error) {
+func (w *waitRun) text(ctx context.Context, f fit) ([]byte, error) {
 	if (w.code || w.link) && !w.json {
 		return []byte(render.Clean(f.value) + "\n"), nil
 	}
@@ -339,7 +339,7 @@ func (w *waiting) text(ctx context.Context, f fit) ([]byte, error) {
 }
 
 // what describes the messages for people.
-func (w *waiting) what() string {
+func (w *waitRun) what() string {
 	what := "mail to " + render.Clean(w.inbox.Email)
 	switch {
 	case w.code:
@@ -355,7 +355,7 @@ func (w *waiting) what() string {
 	return what
 }
 
-func (w *waiting) explain(ctx context.Context, err error, took time.Duration) error {
+func (w *waitRun) explain(ctx context.Context, err error, took time.Duration) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		missing := "no " + w.what()

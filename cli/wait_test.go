@@ -298,17 +298,17 @@ func TestWaitWhereNothingCanBeKept(t *testing.T) {
 
 func TestMoment(t *testing.T) {
 	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
-	for text, want := range map[string]moment{
+	for text, want := range map[string]timeFlag{
 		"2m": {ago: 2 * time.Minute}, "1d": {ago: 24 * time.Hour}, "0s": {ago: 1},
 		"2026-11-22T10:00:00Z": {time: at}, "2026-11-22 11:00:00+01:00": {time: at}, "2026-11-22T10:00:00.000Z": {time: at},
 	} {
-		var got moment
+		var got timeFlag
 		if err := got.Set(text); err != nil || got.ago != want.ago || !got.time.Equal(want.time) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "120", "1795341600", "yesterday", "-2m", "2026-11-22", "10:00"} {
-		if err := new(moment).Set(text); err == nil {
+		if err := new(timeFlag).Set(text); err == nil {
 			t.Errorf("%q is a moment", text)
 		}
 	}

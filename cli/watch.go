@@ -32,7 +32,7 @@ mayfly watch --json | jq -r '.code // empty'`,
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
 		RunE: a.connected(func(ctx context.Context, s *connection, args []string) error {
-			return a.whileRead(ctx, func(ctx context.Context) error { return a.watch(ctx, s, args, asJSON) })
+			return a.cancelOnHangup(ctx, func(ctx context.Context) error { return a.watch(ctx, s, args, asJSON) })
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")

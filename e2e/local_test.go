@@ -24,7 +24,7 @@ import (
 // localService attaches to the local service of the machine until the test ends.
 func (m *machine) localService() *local.Session {
 	m.t.Helper()
-	s, err := local.Find(m.t.Context(), m.localOptions())
+	s, err := local.Attach(m.t.Context(), m.localOptions())
 	must(m.t, err)
 	m.t.Cleanup(s.Close)
 	return s
@@ -125,7 +125,7 @@ func TestAKilledServiceIsStartedAgain(t *testing.T) {
 	eventually(t, "the service has run for a moment", func() bool { return time.Since(serviceStart(t, service)) > time.Second })
 	must(t, syscall.Kill(service.PID, syscall.SIGKILL))
 	eventually(t, "the service is started again", func() bool {
-		s, err := local.Find(t.Context(), m.localOptions())
+		s, err := local.Attach(t.Context(), m.localOptions())
 		if err == nil {
 			s.Close()
 		}

@@ -289,7 +289,7 @@ func TestAnAgentOutlivesTheLocalService(t *testing.T) {
 		<-service.Done()
 		var smtp string
 		eventually(t, "it runs again", func() bool {
-			s, err := local.Find(t.Context(), m.localOptions())
+			s, err := local.Attach(t.Context(), m.localOptions())
 			if err != nil {
 				return false
 			}

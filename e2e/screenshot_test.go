@@ -17,7 +17,7 @@ import (
 func TestDocsScreenshot(t *testing.T) {
 	long(t)
 	t.Parallel()
-	if _, err := (&browser.Painter{}).Browser(); err != nil {
+	if _, err := (&browser.Screenshotter{}).Browser(); err != nil {
 		t.Skip("no browser here: apt-get install chromium runs this test")
 	}
 	m := newMachine(t)

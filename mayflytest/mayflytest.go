@@ -62,7 +62,7 @@ func Chaos(rules string) Option { return func(c *server.Config) { c.Chaos = rule
 // Start starts a service, which ends with the test.
 func Start(t testing.TB, options ...Option) *Service {
 	t.Helper()
-	config := server.Private()
+	config := server.InMemoryConfig()
 	for _, option := range options {
 		option(&config)
 	}
@@ -127,7 +127,7 @@ type Inbox struct {
 	service *Service
 
 	mu        sync.Mutex
-	delivered watch.Delivered
+	delivered watch.Consumed
 }
 
 // Inbox makes an inbox with an address of its own.
@@ -290,7 +290,7 @@ func (in *Inbox) none(t testing.TB, timeout time.Duration, expected string) {
 func (in *Inbox) find(t testing.TB, target watch.Target, timeout time.Duration) (api.Message, error) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	return watch.Await(ctx, in.service.client, in.id, in.after(target), watch.Match{
+	return watch.WaitForMessage(ctx, in.service.client, in.id, in.after(target), watch.Match{
 		Fits: func(m api.Message) bool { return answers(target, message.New(in.id, m)) },
 		Take: func(f watch.Found) bool { // unless another goroutine was faster
 			in.mu.Lock()
@@ -341,13 +341,13 @@ func answers(target watch.Target, m *message.Message) bool {
 
 // after says which messages are considered: at first all, since the test or its application caused
 // them.
-func (in *Inbox) after(target watch.Target) watch.After {
+func (in *Inbox) after(target watch.Target) watch.Cursor {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.delivered.For) == 0 {
 		return in.delivered.Since(target, time.Time{})
 	}
-	return in.delivered.After(target)
+	return in.delivered.Cursor(target)
 }
 
 // beforeDeadline is how long before the deadline of a test a wait gives up: after it, `go test` ends

@@ -115,7 +115,7 @@ func (t *tools) remember(i api.Inbox) {
 	if t.known == nil {
 		return
 	}
-	if err := t.known.Put(registry.Of(i)); err != nil {
+	if err := t.known.Put(registry.FromAPI(i)); err != nil {
 		t.log.Warn(err.Error())
 	}
 }

@@ -21,7 +21,7 @@ func TestListsPage(t *testing.T) {
 				for n := range 120 {
 					inbox, err := a.service.Create(fmt.Sprintf("inbox-%03d", n), 24*time.Hour)
 					must(t, err)
-					must(t, known.Put(registry.Of(inbox)))
+					must(t, known.Put(registry.FromAPI(inbox)))
 					address = inbox.Email
 					time.Sleep(time.Second)
 				}

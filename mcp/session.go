@@ -35,8 +35,8 @@ type session struct {
 	used    time.Time // when the last of them began or ended
 
 	mu        sync.Mutex
-	delivered map[string]*watch.Delivered // by the ID of the inbox
-	inboxes   []string                    // their IDs, in the order in which they were asked for first
+	delivered map[string]*watch.Consumed // by the ID of the inbox
+	inboxes   []string                   // their IDs, in the order in which they were asked for first
 }
 
 // of returns the session of a request.
@@ -47,7 +47,7 @@ func (s *sessions) of(r sdk.Request) *session {
 	defer s.mu.Unlock()
 	o := s.all[id]
 	if o == nil {
-		o = &session{keyID: postOf(r).keyID, running: running, used: time.Now(), delivered: map[string]*watch.Delivered{}}
+		o = &session{keyID: postOf(r).keyID, running: running, used: time.Now(), delivered: map[string]*watch.Consumed{}}
 		s.all[id] = o
 	}
 	return o
@@ -135,10 +135,10 @@ func (t *tools) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 const maxDelivered = 1000
 
 // inbox returns what was delivered of an inbox. The caller holds s.mu.
-func (s *session) inbox(inboxID string) *watch.Delivered {
+func (s *session) inbox(inboxID string) *watch.Consumed {
 	delivered := s.delivered[inboxID]
 	if delivered == nil {
-		delivered = &watch.Delivered{}
+		delivered = &watch.Consumed{}
 		s.delivered[inboxID] = delivered
 		if s.inboxes = append(s.inboxes, inboxID); len(s.inboxes) > maxDelivered {
 			delete(s.delivered, s.inboxes[0])
@@ -149,22 +149,22 @@ func (s *session) inbox(inboxID string) *watch.Delivered {
 }
 
 // after says which messages of an inbox the next wait considers.
-func (s *session) after(inboxID string, q watch.Target, in waitArgs) (watch.After, error) {
+func (s *session) after(inboxID string, q watch.Target, in waitArgs) (watch.Cursor, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delivered := s.inbox(inboxID)
 	switch {
 	case in.Again && in.Since != "":
-		return watch.After{}, errors.New("again and since cannot be combined")
+		return watch.Cursor{}, errors.New("again and since cannot be combined")
 	case in.Again:
 		return watch.Newest(1), nil
 	case in.Since == "":
-		return delivered.After(q), nil
+		return delivered.Cursor(q), nil
 	}
 	at, ago, err := watch.ParseMoment(in.Since)
 	switch {
 	case err != nil:
-		return watch.After{}, errors.New("since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z")
+		return watch.Cursor{}, errors.New("since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z")
 	case ago > 0:
 		return delivered.Ago(q, ago), nil
 	}

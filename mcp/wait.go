@@ -179,7 +179,7 @@ func (t *tools) next(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q
 	if err != nil {
 		return nil, err
 	}
-	found, err := watch.Await(ctx, c, id, after, watch.Match{
+	found, err := watch.WaitForMessage(ctx, c, id, after, watch.Match{
 		From: in.From, Subject: in.Subject,
 		Fits: func(object api.Message) bool { return fits(message.New(id, object)) },
 		Take: func(f watch.Found) bool { return s.take(id, q, in.Again, f) },

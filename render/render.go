@@ -152,7 +152,7 @@ func (m *Mail) Links() []Link { return m.body.Links }
 
 // Clean makes hostile text, such as a subject, a name or an error, safe for one line of a terminal.
 // Characters whose direction is overridden are in the order in which they are read.
-func Clean(s string) string { return clean.Line(clean.Turned(s)) }
+func Clean(s string) string { return clean.Line(clean.ReadingOrder(s)) }
 
 // CleanName is Clean for the name of a file, whose ending is to be seen as it is, and for what a user
 // pastes: characters stay in their order.
@@ -160,7 +160,7 @@ func CleanName(s string) string { return clean.Line(s) }
 
 // CleanWhole is Clean but leaves every emoji as it was sent, for text whose width is fixed where that
 // matters.
-func CleanWhole(s string) string { return clean.WholeLine(clean.Turned(s)) }
+func CleanWhole(s string) string { return clean.WholeLine(clean.ReadingOrder(s)) }
 
 // CleanLines is Clean for text of several lines: newlines and tabs stay.
 func CleanLines(s string) string { return clean.Lines(s) }
@@ -219,10 +219,10 @@ func (m *Mail) check() []check.Finding {
 		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt, Rules: m.rules,
 		BodyOnly: m.msg.Raw == nil && m.msg.From == mail.Address{} && m.msg.To == nil && m.msg.Subject == "" && (m.msg.Text == "" || m.msg.HTML == ""),
 	}
-	if clean.Turned(m.msg.Subject) != m.msg.Subject {
+	if clean.ReadingOrder(m.msg.Subject) != m.msg.Subject {
 		in.Reversed = append(in.Reversed, "subject")
 	}
-	if clean.Turned(m.msg.From.Name) != m.msg.From.Name {
+	if clean.ReadingOrder(m.msg.From.Name) != m.msg.From.Name {
 		in.Reversed = append(in.Reversed, "sender")
 	}
 	if m.text != nil {

@@ -112,7 +112,7 @@ type action struct {
 	Hint           string        // short form for the bottom line; without one it is not shown there
 	HintNow        func() string // instead of Hint, where that depends on the state; may be nil
 	First          bool          // it stands there before the others
-	Held           bool          // it repeats while its key is held; other actions do not
+	Repeats        bool          // it repeats while its key is held; other actions do not
 }
 
 // key is the name of the first key of the action, "" without one.
@@ -131,8 +131,8 @@ func (c *action) reason() string {
 	return c.DisabledReason()
 }
 
-// just is an action that takes no time.
-func just(do func()) func() tea.Cmd {
+// noCmd is an action that takes no time.
+func noCmd(do func()) func() tea.Cmd {
 	return func() tea.Cmd { do(); return nil }
 }
 
@@ -152,23 +152,23 @@ func (t table) bind(chosen map[string][]string) {
 func (t table) lookup(key string, p theme.Pane) *action {
 	var found *action
 	for _, c := range t.actions {
-		if c.Where.has(p) && slices.Contains(c.Keys, key) && (found == nil || t.goesBefore(c, found)) {
+		if c.Where.has(p) && slices.Contains(c.Keys, key) && (found == nil || t.takesPrecedence(c, found)) {
 			found = c
 		}
 	}
 	return found
 }
 
-// goesBefore reports whether a key of both means a: the action of fewer panes has it while that is available.
-func (t table) goesBefore(a, b *action) bool {
+// takesPrecedence reports whether a key of both means a: the action of fewer panes has it while that is available.
+func (t table) takesPrecedence(a, b *action) bool {
 	if bits.OnesCount8(uint8(a.Where)) < bits.OnesCount8(uint8(b.Where)) {
 		return a.reason() == ""
 	}
 	return b.reason() != ""
 }
 
-// shares reports whether another action of a pane has the first key of c too.
-func (t table) shares(c *action, p theme.Pane) bool {
+// hasConflict reports whether another action of a pane has the first key of c too.
+func (t table) hasConflict(c *action, p theme.Pane) bool {
 	return slices.ContainsFunc(t.actions, func(b *action) bool { return b != c && b.Where.has(p) && slices.Contains(b.Keys, c.Keys[0]) })
 }
 
@@ -243,7 +243,7 @@ func (t table) hints(p theme.Pane, room int) []hint {
 	}
 	for _, first := range []bool{true, false} {
 		for _, c := range t.actions {
-			if c.hint() != "" && c != help && c.key() != "" && c.Where.has(p) && (c.First || t.shares(c, p)) == first && t.works(c, p) {
+			if c.hint() != "" && c != help && c.key() != "" && c.Where.has(p) && (c.First || t.hasConflict(c, p)) == first && t.triggersAction(c, p) {
 				add(c, left)
 			}
 		}
@@ -254,8 +254,8 @@ func (t table) hints(p theme.Pane, room int) []hint {
 	return hints
 }
 
-// works reports whether the key of an action does it in a pane now.
-func (t table) works(c *action, p theme.Pane) bool {
+// triggersAction reports whether the key of an action does it in a pane now.
+func (t table) triggersAction(c *action, p theme.Pane) bool {
 	return t.lookup(c.Keys[0], p) == c && c.reason() == ""
 }
 

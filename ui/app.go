@@ -79,8 +79,8 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	if o.LogPath != "" {
 		a.note("Logging to " + host.ShortPath(o.LogPath))
 	}
-	if text := o.Config.Complaint(); text != "" {
-		a.footer.done(host.Done{Err: errors.New(text)}, a.now)
+	if text := o.Config.ProblemSummary(); text != "" {
+		a.footer.done(host.Result{Err: errors.New(text)}, a.now)
 	}
 	return a
 }
@@ -89,7 +89,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 func (a *app) subjects(o config.Config) {
 	c := a.common
 	a.links = links{c}
-	painter := &browser.Painter{Command: o.Browser.Command, Timeout: o.Browser.Limit()}
+	painter := &browser.Screenshotter{Command: o.Browser.Command, Timeout: o.Browser.Limit()}
 	if c.host != nil && c.host.Away {
 		painter.Off = errors.New("no browser renders for a session over SSH")
 	} else {
@@ -130,10 +130,10 @@ func (a *app) reset() {
 	a.copying.forget()
 }
 
-// whenDue does what has become due: it copies what was asked for and has been found, and follows the newest
+// runDue does what has become due: it copies what was asked for and has been found, and follows the newest
 // message unless the user is busy with a dialog or typing.
-func (a *app) whenDue() tea.Cmd {
-	found, _ := a.copying.deliver(a.busy())
+func (a *app) runDue() tea.Cmd {
+	found, _ := a.copying.runPending(a.busy())
 	if !a.busy() {
 		a.arrivals.followNewest()
 	}

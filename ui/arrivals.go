@@ -34,7 +34,7 @@ type arrivals struct {
 func (r *arrivals) actions() []*action {
 	return []*action{
 		{ID: "next-unread", Title: "Go to the newest unread message", Hint: "unread", Keys: []string{"."}, Where: anywhere,
-			DisabledReason: r.requireUnread, Run: just(r.goToUnread)},
+			DisabledReason: r.requireUnread, Run: noCmd(r.goToUnread)},
 		withItem(action{ID: "unread", Title: "Mark unread", Keys: []string{"u"}, Where: anywhere}, r.theMessage,
 			func(m *store.Message) tea.Cmd { r.store.SetUnread(m, !m.Unread); return nil }),
 		{ID: "read-all", Title: "Mark all listed messages as read", Keys: []string{"U"}, Where: anywhere, DisabledReason: func() string {
@@ -42,8 +42,8 @@ func (r *arrivals) actions() []*action {
 				return "No unread messages"
 			}
 			return ""
-		}, Run: just(r.readAll)},
-		{ID: "follow", Title: "Follow: open messages as they arrive", Keys: []string{"F"}, Where: anywhere, Run: just(func() {
+		}, Run: noCmd(r.readAll)},
+		{ID: "follow", Title: "Follow: open messages as they arrive", Keys: []string{"F"}, Where: anywhere, Run: noCmd(func() {
 			r.follow = !r.follow
 			r.noteEither(r.follow, "Following: new messages open at once", "Not following")
 		})},
@@ -84,7 +84,7 @@ func (r *arrivals) update(msg tea.Msg) tea.Cmd {
 	case session.SeenChanged:
 		if m.Session() == r.session() {
 			r.store.Merge(m.Seen())
-			return tea.Batch(r.report(host.Done{Err: m.Err}), m.Session().AwaitSeen)
+			return tea.Batch(r.report(host.Result{Err: m.Err}), m.Session().AwaitSeen)
 		}
 	case burstOver:
 		return r.announce()
@@ -110,7 +110,7 @@ func (r *arrivals) apply(events []watch.Event) tea.Cmd {
 		mail = append(mail, arrived...)
 	}
 	if len(mail) > 0 && (a.focus == theme.Reader || a.reader.Scrolled()) { // the user has gone into the message: it stays
-		a.messages.Stay()
+		a.messages.Pin()
 	}
 	a.updateLists()
 	if !r.touched { // nobody has chosen an inbox yet
@@ -184,8 +184,8 @@ func (r *arrivals) otherInboxNotice() string {
 		return ""
 	}
 	text := "Mail"
-	if m.Findings != nil && m.Findings.Code != "" {
-		text = m.Findings.Code
+	if m.Extracted != nil && m.Extracted.Code != "" {
+		text = m.Extracted.Code
 	}
 	text += " for " + r.nameOf(m) + ": " + m.Subject
 	if r.others > 0 {

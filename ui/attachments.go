@@ -73,7 +73,7 @@ func attachmentName(m *message.Message, i int) string {
 // save saves attachments, by index.
 func (f attached) save(which ...int) tea.Cmd {
 	m, dir := f.message, f.host.Downloads
-	r := session.Ask(f.from, "saving "+english.Plural(len(which), "attachment", ""), m.InboxID+m.ID+fmt.Sprint(which), func(ctx context.Context) (host.Done, error) {
+	r := session.Ask(f.from, "saving "+english.Plural(len(which), "attachment", ""), m.InboxID+m.ID+fmt.Sprint(which), func(ctx context.Context) (host.Result, error) {
 		return f.from.SaveAttachments(ctx, m, which, dir)
 	}, f.report)
 	r.Limit = time.Duration(len(which)) * session.SaveTimeout

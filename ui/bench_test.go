@@ -145,7 +145,7 @@ func BenchmarkSearchAll(b *testing.B) {
 	a := crowded(b)
 	for n, key := range a.store.Keys(store.All) {
 		body := strings.Repeat(fmt.Sprintf("Paragraph %d of a body that has 42 words and no more.\n", n), 30)
-		a.store.SetFindings(key, &store.Findings{}, &store.Text{Lines: body, Folded: strings.ToLower(body)})
+		a.store.SetFindings(key, &store.Extracted{}, &store.Text{Lines: body, Folded: strings.ToLower(body)})
 	}
 	a.Update(tea.KeyPressMsg{Code: 'f', Mod: tea.ModCtrl})
 	typing(b, a, "paragraph 42 nowhere")

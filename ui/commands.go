@@ -127,7 +127,7 @@ func (c *commands) partMenu(line string, parts host.Parts, environ []string) dia
 func (c *commands) run(line string, p host.Program) tea.Cmd {
 	if command, ok := strings.CutPrefix(line, "!"); ok {
 		p.Line = command
-		return c.host.Release(c.ctx, p, true, func(error) tea.Msg { return nil }) // it has said how it ended
+		return c.host.RunInTerminal(c.ctx, p, true, func(error) tea.Msg { return nil }) // it has said how it ended
 	}
 	p.Line = line
 	name := render.Clean(line)
@@ -154,9 +154,9 @@ func (c *commands) onRan(m ran) tea.Cmd {
 		}
 		return c.unlessBusy(func() tea.Cmd { return c.show(dialog.NewText(title, m.lines)) })
 	case m.err != nil:
-		return c.report(host.Done{Err: errors.New(strings.Join(append([]string{title, m.err.Error()}, m.lines...), ": "))})
+		return c.report(host.Result{Err: errors.New(strings.Join(append([]string{title, m.err.Error()}, m.lines...), ": "))})
 	}
-	return c.report(host.Done{Text: append(m.lines, "ran "+title)[0]})
+	return c.report(host.Result{Text: append(m.lines, "ran "+title)[0]})
 }
 
 // linesOf returns what a command wrote, without empty lines at its end.
@@ -175,7 +175,7 @@ func (c *commands) edit(from *store.Message) tea.Cmd {
 		editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), usualEditor())
 		program := host.Program{Line: editor, Input: p.Content, File: p.File, Environ: host.Variables(m, address)}
 		return func() tea.Cmd {
-			return c.host.Release(c.ctx, program, false, func(err error) tea.Msg { return edited(editor, err) })
+			return c.host.RunInTerminal(c.ctx, program, false, func(err error) tea.Msg { return edited(editor, err) })
 		}
 	})
 }
@@ -188,9 +188,9 @@ func edited(editor string, err error) tea.Msg {
 	case err == nil:
 		return nil
 	case errors.As(err, &status) && status.ExitCode() == notFound:
-		return host.Done{Err: fmt.Errorf("editor %s not found: set VISUAL or EDITOR", editor)}
+		return host.Result{Err: fmt.Errorf("editor %s not found: set VISUAL or EDITOR", editor)}
 	}
-	return host.Done{Err: fmt.Errorf("%s: %w", editor, err)}
+	return host.Result{Err: fmt.Errorf("%s: %w", editor, err)}
 }
 
 func usualEditor() string {

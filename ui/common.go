@@ -53,8 +53,8 @@ func (c *common) noteEither(is bool, on, off string) {
 }
 
 // report shows the outcome of work in the bottom line, if there is one.
-func (c *common) report(d host.Done) tea.Cmd {
-	if d == (host.Done{}) {
+func (c *common) report(d host.Result) tea.Cmd {
+	if d == (host.Result{}) {
 		return nil
 	}
 	if d.Err != nil {

@@ -19,13 +19,13 @@ type comparing struct {
 func (c comparing) actions() []*action {
 	return []*action{
 		withItem(action{ID: "compare", Title: "Compare with the previous similar message, or two marked", First: true,
-			HintNow: func() string { return marked("compare", len(c.messages.Marks), "") }, Keys: []string{"="}, Where: anywhere}, c.pair, c.compare),
+			HintNow: func() string { return marked("compare", len(c.messages.Marks), "") }, Keys: []string{"="}, Where: anywhere}, c.messagesToCompare, c.compare),
 	}
 }
 
-// pair returns the messages to compare, the older first: the two that are marked, or the message
+// messagesToCompare returns the messages to compare, the older first: the two that are marked, or the message
 // and the last one before it of its sender and kind; or the reason if there are none.
-func (c comparing) pair() (pair [2]*store.Message, reason string) {
+func (c comparing) messagesToCompare() (pair [2]*store.Message, reason string) {
 	if marked := c.messages.Marked(); len(marked) == 2 {
 		return [2]*store.Message{marked[1], marked[0]}, ""
 	}
@@ -38,7 +38,7 @@ func (c comparing) pair() (pair [2]*store.Message, reason string) {
 	case m == nil:
 		return pair, "Select a message first"
 	}
-	before := c.store.Before(m)
+	before := c.store.PreviousSimilar(m)
 	if before == nil {
 		return pair, "No earlier similar message from " + m.Sender
 	}

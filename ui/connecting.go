@@ -69,7 +69,7 @@ func (c connecting) form(wrong error) dialog.Dialog {
 		name = ""
 	}
 	f := dialog.Form{
-		Title: "Connect to a service", Does: "connects", Asks: true,
+		Title: "Connect to a service", SubmitLabel: "connects", Async: true,
 		Fields: []dialog.Field{
 			{Title: "Service", Value: asked.BaseURL, Placeholder: "https://mail.example.com", Hint: "its base URL", Check: checkBaseURL},
 			{Title: "API key", Password: true, Hint: "leave empty to use the saved key", Check: checkKey},
@@ -112,7 +112,7 @@ func (c connecting) connectAs(t session.Target, keep bool) tea.Cmd {
 func (c connecting) keyFileQuestion(m session.Connected) dialog.Dialog {
 	keep := c.connection.KeepInFile(m, c.report)
 	return dialog.NewQuestion(dialog.Question{
-		Title: "Keep the key in a file?", Keep: "forget it on exit",
+		Title: "Keep the key in a file?", CancelLabel: "forget it on exit",
 		Text:    []string{"Connected. This machine has no keyring for the API key.", "Only you and the administrator could read the file (mode 0600)."},
 		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "keep it in a file", Do: func() tea.Cmd { return c.begin(keep) }}},
 	})

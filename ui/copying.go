@@ -33,20 +33,20 @@ type copying struct {
 
 // pendingCopy is what c or o asked for while a message that may have it was still being read.
 type pendingCopy struct {
-	finding *finding         // nil for nothing
+	finding *extract         // nil for nothing
 	from    []*store.Message // those that may have it, the first of them being read
 	err     error            // why that one could not be read
 }
 
-// finding is what c and o look for in messages; of returns it, "" if there is none.
-type finding struct {
+// extract is what c and o look for in messages; of returns it, "" if there is none.
+type extract struct {
 	name string
-	of   func(f *store.Findings) string
+	of   func(f *store.Extracted) string
 }
 
 var (
-	code = &finding{"code", func(f *store.Findings) string { return f.Code }}
-	link = &finding{"confirmation link", func(f *store.Findings) string { return f.Link.URL }}
+	code = &extract{"code", func(f *store.Extracted) string { return f.Code }}
+	link = &extract{"confirmation link", func(f *store.Extracted) string { return f.Link.URL }}
 )
 
 // maxFields bounds the header fields that are listed to be copied.
@@ -63,12 +63,12 @@ func (c *copying) actions() []*action {
 		withItem(action{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Keys: []string{"y"}, Where: anywhere}, c.theLiveInbox, c.copyAddress),
 		{ID: "copy-code", Title: "Copy the code", Hint: "code", Keys: []string{"c"}, Where: anywhere,
 			DisabledReason: func() string { return c.require(code, "No code was found in this message") },
-			Run:            func() tea.Cmd { return c.take(code) }},
+			Run:            func() tea.Cmd { return c.copyOrOpen(code) }},
 		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Keys: []string{"o"}, Where: anywhere,
 			DisabledReason: func() string {
 				return c.require(link, "No confirmation link was found: "+c.table.keyFor("link-hints")+" labels every link")
 			},
-			Run: func() tea.Cmd { return c.take(link) }},
+			Run: func() tea.Cmd { return c.copyOrOpen(link) }},
 		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Keys: []string{"C"}, Where: anywhere, Run: c.toggleAuto},
 		withItem(action{ID: "copy-menu", Title: "Copy… (test, link, header, text)", Keys: []string{"Y"}, Where: anywhere}, c.theMessage,
 			func(from *store.Message) tea.Cmd {
@@ -78,12 +78,12 @@ func (c *copying) actions() []*action {
 }
 
 // require is the reason when there is nothing to take; none says so of the message that the user went to.
-func (c *copying) require(f *finding, none string) (disabledReason string) {
+func (c *copying) require(f *extract, none string) (disabledReason string) {
 	n := c.messages.Len()
 	switch {
 	case len(f.seek(c.candidates())) > 0:
 		return ""
-	case c.wentTo() != nil:
+	case c.chosenMessage() != nil:
 		return none
 	case n == 0:
 		return "There are no messages yet"
@@ -95,7 +95,7 @@ func (c *copying) require(f *finding, none string) (disabledReason string) {
 
 // candidates are the messages to look in: the one that the user went to, or the newest of those listed.
 func (c *copying) candidates() []*store.Message {
-	if m := c.wentTo(); m != nil {
+	if m := c.chosenMessage(); m != nil {
 		return []*store.Message{m}
 	}
 	keys := c.messages.IDs()
@@ -109,37 +109,37 @@ func (c *copying) candidates() []*store.Message {
 }
 
 // seek returns the messages from the first that has a finding, or that has not been read yet.
-func (f *finding) seek(from []*store.Message) []*store.Message {
-	n := slices.IndexFunc(from, func(m *store.Message) bool { return m.Findings == nil || f.of(m.Findings) != "" })
+func (f *extract) seek(from []*store.Message) []*store.Message {
+	n := slices.IndexFunc(from, func(m *store.Message) bool { return m.Extracted == nil || f.of(m.Extracted) != "" })
 	if n < 0 {
 		return nil
 	}
 	return from[n:]
 }
 
-// take copies the code, or asks to open the link, of the message that the user went to, otherwise the newest
+// copyOrOpen copies the code, or asks to open the link, of the message that the user went to, otherwise the newest
 // one. If a message that may have it is still being read, it does so when that is done.
-func (c *copying) take(f *finding) tea.Cmd {
+func (c *copying) copyOrOpen(f *extract) tea.Cmd {
 	c.pending = pendingCopy{finding: f, from: c.candidates()}
 	c.store.RetryPrefetches()
-	cmd, delivered := c.deliver(false)
+	cmd, delivered := c.runPending(false)
 	if !delivered {
 		c.note("Reading the message from " + c.pending.from[0].Sender + "…")
 	}
 	return cmd
 }
 
-// deliver delivers what is pending once it has been found; false while it has not. No question opens while the
+// runPending delivers what is pending once it has been found; false while it has not. No question opens while the
 // user is busy: the letters being typed would answer it.
-func (c *copying) deliver(busy bool) (cmd tea.Cmd, delivered bool) {
+func (c *copying) runPending(busy bool) (cmd tea.Cmd, delivered bool) {
 	p := c.pending
 	if p.finding == nil {
 		return nil, false
 	}
 	from := p.finding.seek(slices.DeleteFunc(p.from, func(m *store.Message) bool {
-		return m.Findings == nil && c.store.Messages[m.Key] == nil // gone before it was read
+		return m.Extracted == nil && c.store.Messages[m.Key] == nil // gone before it was read
 	}))
-	unread := len(from) > 0 && from[0].Findings == nil
+	unread := len(from) > 0 && from[0].Extracted == nil
 	if unread && p.err == nil {
 		c.pending.from = from
 		return nil, false
@@ -147,20 +147,20 @@ func (c *copying) deliver(busy bool) (cmd tea.Cmd, delivered bool) {
 	c.pending = pendingCopy{}
 	switch {
 	case unread:
-		c.report(host.Done{Err: fmt.Errorf("read the message from %s: %w", from[0].Sender, p.err)})
+		c.report(host.Result{Err: fmt.Errorf("read the message from %s: %w", from[0].Sender, p.err)})
 	case len(from) == 0:
 		c.note("No " + p.finding.name + " was found")
 	case p.finding == code:
 		m := from[0]
-		return c.copy(m.Findings.Code, m.Findings.Code+c.origin(m)+c.overtaken(code, m)), true
+		return c.copy(m.Extracted.Code, m.Extracted.Code+c.origin(m)+c.newerNote(code, m)), true
 	case busy:
 		c.note(goneOn)
 	default:
 		m := from[0]
-		if text := c.origin(m) + c.overtaken(link, m); text != "" {
+		if text := c.origin(m) + c.newerNote(link, m); text != "" {
 			c.note("The link" + text)
 		}
-		return c.links.ask(m.Findings.Link), true
+		return c.links.ask(m.Extracted.Link), true
 	}
 	return nil, true
 }
@@ -177,18 +177,18 @@ func (c *copying) origin(m *store.Message) string {
 	return text
 }
 
-// overtaken says that the inbox of a message has got a newer finding, or newer mail that may have one.
-func (c *copying) overtaken(f *finding, m *store.Message) string {
+// newerNote says that the inbox of a message has got a newer finding, or newer mail that may have one.
+func (c *copying) newerNote(f *extract, m *store.Message) string {
 	keys := c.store.Keys(m.InboxID)
 	for _, key := range keys[:min(len(keys), maxSought)] {
 		switch newer := c.store.Messages[key]; {
 		case key == m.Key:
 			return ""
-		case newer.Findings == nil:
+		case newer.Extracted == nil:
 			return "; newer mail has arrived"
-		case f.of(newer.Findings) == "" || f.of(newer.Findings) == f.of(m.Findings):
+		case f.of(newer.Extracted) == "" || f.of(newer.Extracted) == f.of(m.Extracted):
 		case f == code:
-			return "; a newer code came: " + newer.Findings.Code
+			return "; a newer code came: " + newer.Extracted.Code
 		default:
 			return "; a newer one came"
 		}
@@ -283,15 +283,15 @@ func (c *copying) onArrived(mail []*store.Message) {
 // copyArrived copies the newest code found in new mail. An older one that comes later does not replace it.
 func (c *copying) copyArrived() tea.Cmd {
 	for n, m := range c.arrived {
-		if m.Findings == nil || m.Findings.Code == "" {
+		if m.Extracted == nil || m.Extracted.Code == "" {
 			continue
 		}
-		what := "the new code " + m.Findings.Code + " from " + m.Sender
+		what := "the new code " + m.Extracted.Code + " from " + m.Sender
 		if c.inboxes.Selected() != m.InboxID {
 			what += " for " + c.nameOf(m)
 		}
 		c.arrived = c.arrived[:n]
-		return c.copy(m.Findings.Code, what)
+		return c.copy(m.Extracted.Code, what)
 	}
 	return nil
 }

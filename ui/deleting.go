@@ -108,11 +108,11 @@ func (d deleting) askInboxes(in []*store.Inbox) tea.Cmd {
 		messages, addresses = messages+len(i.Keys), append(addresses, i.Email)
 		x.steps = append(x.steps, step{inboxID: id, do: func(ctx context.Context) (bool, error) { return s.DeleteInbox(ctx, id) }})
 	}
-	title, text := "Delete this inbox?", []string{x.what, messagesGo(messages) + " with it. " + forGood}
+	title, text := "Delete this inbox?", []string{x.what, deletionNotice(messages) + " with it. " + forGood}
 	switch {
 	case len(in) > 1:
 		x.what = fmt.Sprintf("%d inboxes", len(in))
-		title, text = "Delete "+x.what+"?", []string{messagesGo(messages) + " with them. " + forGood}
+		title, text = "Delete "+x.what+"?", []string{deletionNotice(messages) + " with them. " + forGood}
 	case in[0].Gone(d.now):
 		title, text = "Remove this inbox from the list?", []string{x.what, "It is already gone."}
 	}
@@ -141,13 +141,13 @@ func (d deleting) askContents(i *store.Inbox) tea.Cmd {
 	id, s := i.ID, d.session()
 	x := deletion{session: s, retry: "delete-message", words: allMessages, what: i.Email,
 		steps: []step{{id, slices.Clone(i.Keys), func(ctx context.Context) (bool, error) { return s.EmptyInbox(ctx, id) }}}}
-	return d.ask("Delete all messages of this inbox?", len(i.Keys), nil, x, i.Email, messagesGo(len(i.Keys))+"; the inbox is kept. "+forGood)
+	return d.ask("Delete all messages of this inbox?", len(i.Keys), nil, x, i.Email, deletionNotice(len(i.Keys))+"; the inbox is kept. "+forGood)
 }
 
 const forGood = "This cannot be undone."
 
-// messagesGo says that n messages are deleted.
-func messagesGo(n int) string {
+// deletionNotice says that n messages are deleted.
+func deletionNotice(n int) string {
 	if n == 1 {
 		return "1 message will be deleted"
 	}
@@ -163,13 +163,13 @@ func (d deleting) ask(title string, n int, all []string, x deletion, text ...str
 	if n > typedFrom {
 		return d.typeToDelete(title, n, x)
 	}
-	q := dialog.Question{Title: title, Text: text, Keep: "keep it", Bad: true,
+	q := dialog.Question{Title: title, Text: text, CancelLabel: "keep it", Destructive: true,
 		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: func() tea.Cmd { return d.confirmed(x) }}}}
 	if len(all) != 1 {
-		q.Keep = "keep them"
+		q.CancelLabel = "keep them"
 	}
 	if len(all) > 1 {
-		q.Detail = func(w, most int) []string { return some(all, w, min(most, 7)) }
+		q.Detail = func(w, most int) []string { return truncateList(all, w, min(most, 7)) }
 	}
 	return d.show(dialog.NewQuestion(q))
 }
@@ -189,8 +189,8 @@ func (d deleting) typeToDelete(title string, n int, x deletion) tea.Cmd {
 	}))
 }
 
-// some returns texts in at most that many rows, the last of which says how many more there are.
-func some(texts []string, w, rows int) []string {
+// truncateList returns texts in at most that many rows, the last of which says how many more there are.
+func truncateList(texts []string, w, rows int) []string {
 	var out []string
 	for n, t := range texts {
 		if n == rows-1 && len(texts) > rows {
@@ -206,7 +206,7 @@ func (d deleting) confirmed(x deletion) tea.Cmd {
 	x.steps = slices.DeleteFunc(x.steps, func(s step) bool { return d.store.Inboxes[s.inboxID] == nil })
 	if x.total = len(x.steps); x.total == 0 {
 		what := x.what
-		d.footer.show(outcome{Done: host.Done{EndMatters: true}, note: func() string { return what + " is no longer on the list" }}, d.now)
+		d.footer.show(outcome{Result: host.Result{EndMatters: true}, note: func() string { return what + " is no longer on the list" }}, d.now)
 		return nil
 	}
 	return d.begin(d.next(x))
@@ -248,16 +248,16 @@ func (d deleting) took(x deletion, got deleted) tea.Cmd {
 }
 
 // outcome says what was deleted, and sums up several. Retry is the key that retries what failed.
-func (x deletion) outcome(last deleted, inbox bool, retry string) host.Done {
+func (x deletion) outcome(last deleted, inbox bool, retry string) host.Result {
 	switch {
 	case errors.Is(last.err, api.ErrUnsupported):
-		return host.Done{Err: errors.New(x.words.lacking)}
+		return host.Result{Err: errors.New(x.words.lacking)}
 	case x.total == 1 && last.err != nil:
-		return host.Done{Err: last.err}
+		return host.Result{Err: last.err}
 	case x.failed > 0:
-		return host.Done{Err: fmt.Errorf("%d of %d %s: %s tries again", x.failed, x.total, x.words.failed, retry)}
+		return host.Result{Err: fmt.Errorf("%d of %d %s: %s tries again", x.failed, x.total, x.words.failed, retry)}
 	case x.total == 1 && last.gone && inbox:
-		return host.Done{Text: x.what + " is off the list: it was already gone", EndMatters: true}
+		return host.Result{Text: x.what + " is off the list: it was already gone", EndMatters: true}
 	}
-	return host.Done{Text: x.words.done + " " + x.what, EndMatters: x.total == 1}
+	return host.Result{Text: x.words.done + " " + x.what, EndMatters: x.total == 1}
 }

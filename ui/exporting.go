@@ -31,7 +31,7 @@ func (x *exporting) actions() []*action {
 
 func (x *exporting) save(m *store.Message) tea.Cmd {
 	s, from, dir := x.session(), x.reading.source(m), x.host.Downloads
-	return ask(x.common, "saving the message", m.Key, func(ctx context.Context) (host.Done, error) { return s.SaveMessage(ctx, from, dir) }, x.report)
+	return ask(x.common, "saving the message", m.Key, func(ctx context.Context) (host.Result, error) { return s.SaveMessage(ctx, from, dir) }, x.report)
 }
 
 func (x *exporting) openCopy(m *store.Message) tea.Cmd {
@@ -46,18 +46,18 @@ func (x *exporting) openCopy(m *store.Message) tea.Cmd {
 // decides whether its relay may send there.
 func (x *exporting) release(m *store.Message) tea.Cmd {
 	s, inboxID, id, key := x.session(), m.InboxID, m.ID, m.Key
-	_, allowed := s.Client.Offers()
+	_, allowed := s.Client.Advertised()
 	if x.releasedTo == "" && len(allowed) == 1 && !strings.HasPrefix(allowed[0], "*") {
 		x.releasedTo = allowed[0]
 	}
 	return x.show(dialog.NewForm(dialog.Form{
-		Title: "Release this message", Asks: true,
+		Title: "Release this message", Async: true,
 		Fields: []dialog.Field{{Value: x.releasedTo, Placeholder: "an address", Suggestions: allowed, Hint: "→ " + render.Clean(strings.Join(allowed, ", "))}},
 		Then: func(v []string) tea.Cmd {
 			x.releasedTo = v[0]
 			shown := render.Clean(v[0])
-			r := session.Ask(s, "releasing it to "+shown, key, func(ctx context.Context) (host.Done, error) {
-				return host.Done{Text: "released to " + shown, EndMatters: true}, s.Client.Release(ctx, inboxID, id, []string{v[0]})
+			r := session.Ask(s, "releasing it to "+shown, key, func(ctx context.Context) (host.Result, error) {
+				return host.Result{Text: "released to " + shown, EndMatters: true}, s.Client.Release(ctx, inboxID, id, []string{v[0]})
 			}, x.report)
 			r.Limit = session.ReleaseTimeout
 			return x.submit(r, nil)

@@ -18,7 +18,7 @@ const noticeTime = 8 * time.Second
 
 // outcome is what the bottom line says of the last key.
 type outcome struct {
-	host.Done
+	host.Result
 	note func() string // what is true now, instead of what was done, such as why an action is refused
 	now  func() string // what is wrong with the connection now, instead of the error; may be nil
 }
@@ -89,8 +89,8 @@ func (f *footer) waiting() string {
 }
 
 // done shows the outcome of work.
-func (f *footer) done(d host.Done, now time.Time) {
-	f.show(outcome{Done: d}, now)
+func (f *footer) done(d host.Result, now time.Time) {
+	f.show(outcome{Result: d}, now)
 }
 
 // progressBar is the progress for the terminal's own progress bar; nil if there is none.

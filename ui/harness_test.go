@@ -291,7 +291,7 @@ func (h *harness) inboxNamed(name string, ttl time.Duration) api.Inbox {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	k := registry.Of(in)
+	k := registry.FromAPI(in)
 	if err := h.registry.Put(k); err != nil {
 		h.t.Fatal(err)
 	}

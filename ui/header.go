@@ -33,8 +33,8 @@ func (a *app) header(place string, w int) string {
 			lefts[0] = " " + (a.theme.Accent + theme.Bold).On("mayfly") + a.theme.Faint.On(" › ") + lefts[0][1:]
 		}
 	}
-	long, short := a.pulse()
-	vitals := append(a.vitals(), long)
+	long, short := a.connectionStatus()
+	vitals := append(a.statusItems(), long)
 	var rights []string
 	for n := range vitals {
 		rights = append(rights, strings.Join(vitals[n:], a.theme.Faint.On(" · "))+" ")
@@ -71,8 +71,8 @@ func (a *app) serviceForms() []string {
 	return append(forms, name)
 }
 
-// vitals are the facts at the right, the least important first; none while something is wrong.
-func (a *app) vitals() []string {
+// statusItems are the facts at the right, the least important first; none while something is wrong.
+func (a *app) statusItems() []string {
 	if a.connection.Trouble() != session.NoTrouble {
 		return nil
 	}
@@ -108,8 +108,8 @@ func (a *app) vitals() []string {
 	return parts
 }
 
-// pulse is the state of the connection: as the screen says it everywhere, and in a word or two.
-func (a *app) pulse() (long, short string) {
+// connectionStatus is the state of the connection: as the screen says it everywhere, and in a word or two.
+func (a *app) connectionStatus() (long, short string) {
 	th := a.theme
 	kind := a.connection.Trouble()
 	t, ok := troubles[kind]

@@ -41,7 +41,7 @@ func (g inboxActions) actions() []*action {
 		withItem(action{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Keys: []string{"t"}, Where: anywhere}, g.sampleTarget, g.sendSample),
 		withItem(action{ID: "pause", Title: "Pause or resume watching", Keys: []string{"p"}, Where: anywhere}, g.theLiveInbox, g.togglePause),
 		withItem(action{ID: "label-inbox", Title: "Label the inbox", Keys: []string{"L"}, Where: anywhere}, g.theInbox, g.label),
-		{ID: "sort-inboxes", Title: "Sort inboxes by newest mail, or by creation", Keys: []string{"O"}, Where: anywhere, Run: just(g.sort)},
+		{ID: "sort-inboxes", Title: "Sort inboxes by newest mail, or by creation", Keys: []string{"O"}, Where: anywhere, Run: noCmd(g.sort)},
 		withItem(action{ID: "add-inbox", Title: "Add an inbox by ID", Keys: []string{"A"}, Where: anywhere}, g.theService, g.adopt),
 	}
 }
@@ -75,7 +75,7 @@ func (g inboxActions) create(s *session.Session, in api.CreateInbox, created fun
 // the inboxes are suggested.
 func (g inboxActions) createWith(s *session.Session) tea.Cmd {
 	domain := dialog.Field{Title: "Domain", Placeholder: "the service's own", Hint: "one of the service's domains", Suggestions: g.store.Domains(), Check: checkDomain}
-	named, _ := s.Client.Offers()
+	named, _ := s.Client.Advertised()
 	if all := render.Clean(strings.Join(named, ", ")); all != "" {
 		domain.Placeholder, domain.Hint, domain.Suggestions = named[0], "→ "+all, named
 		domain.Check = func(v string) error {
@@ -86,7 +86,7 @@ func (g inboxActions) createWith(s *session.Session) tea.Cmd {
 		}
 	}
 	return g.show(dialog.NewForm(dialog.Form{
-		Title: "New inbox", Does: "creates it", Asks: true,
+		Title: "New inbox", SubmitLabel: "creates it", Async: true,
 		Fields: []dialog.Field{
 			{Title: "Username", Placeholder: "random", Hint: "the part before the @", Check: checkUsername}, domain,
 			{Title: "Lifetime", Value: "1h", Hint: "such as 30m, 2h or 1d", Check: checkTTL},
@@ -102,7 +102,7 @@ func (g inboxActions) createWith(s *session.Session) tea.Cmd {
 // adopt asks for the ID of an inbox that was created elsewhere, and adds it.
 func (g inboxActions) adopt(s *session.Session) tea.Cmd {
 	return g.show(dialog.NewForm(dialog.Form{
-		Title: "Add an inbox by ID", Asks: true,
+		Title: "Add an inbox by ID", Async: true,
 		Fields: []dialog.Field{{Hint: "enter adds it   esc cancels", Check: func(id string) error {
 			switch {
 			case id == "":
@@ -117,7 +117,7 @@ func (g inboxActions) adopt(s *session.Session) tea.Cmd {
 		Then: func(v []string) tea.Cmd {
 			return g.submit(session.Ask(s, "adding an inbox", v[0], func(ctx context.Context) (api.Inbox, error) { return s.Adopt(ctx, v[0]) }, func(got api.Inbox) tea.Cmd {
 				g.add(got)
-				return g.report(host.Done{Text: "added " + render.Clean(got.Email), EndMatters: true})
+				return g.report(host.Result{Text: "added " + render.Clean(got.Email), EndMatters: true})
 			}), nil)
 		},
 	}))
@@ -148,7 +148,7 @@ func (g inboxActions) extend(i *store.Inbox) tea.Cmd {
 		return parseTTL(v)
 	}
 	return g.show(dialog.NewForm(dialog.Form{
-		Title: "Extend " + theme.CutMiddle(i.Name(), 24), Asks: true,
+		Title: "Extend " + theme.CutMiddle(i.Name(), 24), Async: true,
 		Fields: []dialog.Field{{Value: "1h", Check: func(v string) error { _, err := add(v); return err }, Describe: func(v string) string {
 			by, err := add(v)
 			if err != nil {
@@ -162,7 +162,7 @@ func (g inboxActions) extend(i *store.Inbox) tea.Cmd {
 				return s.Extend(ctx, id, time.Until(end.Add(by)))
 			}, func(got api.Inbox) tea.Cmd {
 				g.put(got)
-				return g.report(host.Done{Text: "+" + v[0] + ": " + g.theme.Until(s.Here(got).ExpiresAt, g.now)})
+				return g.report(host.Result{Text: "+" + v[0] + ": " + g.theme.Until(s.Here(got).ExpiresAt, g.now)})
 			}), nil)
 		},
 	}))
@@ -170,7 +170,7 @@ func (g inboxActions) extend(i *store.Inbox) tea.Cmd {
 
 func (g inboxActions) sendSample(i *store.Inbox) tea.Cmd {
 	s, to := g.session(), i.Email
-	return ask(g.common, "sending a sample", to, func(ctx context.Context) (host.Done, error) { return s.SendSample(ctx, to) }, g.report)
+	return ask(g.common, "sending a sample", to, func(ctx context.Context) (host.Result, error) { return s.SendSample(ctx, to) }, g.report)
 }
 
 // maxLabel is the maximum width of a label in cells.

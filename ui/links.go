@@ -35,7 +35,7 @@ func (l links) label() tea.Cmd {
 func (l links) ask(to render.Link) tea.Cmd {
 	q, err := linkQuestion(to, l.open, l.copyLink)
 	if err != nil {
-		l.report(host.Done{Err: err})
+		l.report(host.Result{Err: err})
 		return nil
 	}
 	return l.show(q)
@@ -60,7 +60,7 @@ func linkQuestion(l render.Link, open func(*url.URL) tea.Cmd, copyLink func(url 
 	}
 	whole := render.Clean(u.String())
 	q := dialog.Question{
-		Title: "Open this link?", Keep: "leave it",
+		Title: "Open this link?", CancelLabel: "leave it",
 		Text:   []string{"→ " + render.Clean(u.Hostname())},
 		Detail: func(w, most int) []string { return dialog.Shorten(whole, w, min(most, 6)) },
 		Answers: []dialog.Answer{

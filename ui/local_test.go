@@ -34,7 +34,7 @@ func newRig(t *testing.T) *rig {
 	o := local.Options{DataDir: filepath.Join(dir, "data"), HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0"}
 	serve(t, o)
 	connect := func(ctx context.Context, _ session.Target) (*session.Service, error) {
-		s, err := local.Find(ctx, o)
+		s, err := local.Attach(ctx, o)
 		if err != nil {
 			return nil, err
 		}

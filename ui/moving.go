@@ -14,21 +14,21 @@ type moving struct {
 
 func (m moving) actions() []*action {
 	return []*action{
-		{ID: "down", Held: true, Title: "Down", Keys: []string{"j", "down"}, Where: anywhere, Run: m.move(func(p pane) { p.Move(1) })},
-		{ID: "up", Held: true, Title: "Up", Keys: []string{"k", "up"}, Where: anywhere, Run: m.move(func(p pane) { p.Move(-1) })},
-		{ID: "page-down", Held: true, Title: "Page down", Keys: []string{"pgdown", "ctrl+d"}, Where: anywhere, Run: m.move(func(p pane) { p.Page(1) })},
-		{ID: "page-up", Held: true, Title: "Page up", Keys: []string{"pgup", "ctrl+b", "ctrl+u"}, Where: anywhere, Run: m.move(func(p pane) { p.Page(-1) })},
+		{ID: "down", Repeats: true, Title: "Down", Keys: []string{"j", "down"}, Where: anywhere, Run: m.move(func(p pane) { p.Move(1) })},
+		{ID: "up", Repeats: true, Title: "Up", Keys: []string{"k", "up"}, Where: anywhere, Run: m.move(func(p pane) { p.Move(-1) })},
+		{ID: "page-down", Repeats: true, Title: "Page down", Keys: []string{"pgdown", "ctrl+d"}, Where: anywhere, Run: m.move(func(p pane) { p.Page(1) })},
+		{ID: "page-up", Repeats: true, Title: "Page up", Keys: []string{"pgup", "ctrl+b", "ctrl+u"}, Where: anywhere, Run: m.move(func(p pane) { p.Page(-1) })},
 		{ID: "first", Title: "Go to the top", Keys: []string{"g", "home"}, Where: anywhere, Run: m.move(pane.First)},
 		{ID: "last", Title: "Go to the bottom", Keys: []string{"G", "end"}, Where: anywhere, Run: m.move(pane.Last)},
 		{ID: "next-pane", Title: "Next pane", Keys: []string{"tab"}, Where: anywhere, Run: m.nextPane},
-		{ID: "previous-pane", Title: "Previous pane", Keys: []string{"shift+tab"}, Where: anywhere, Run: just(m.previousPane)},
-		{ID: "pane-left", Title: "Pane to the left", Keys: []string{"h", "left"}, Where: anywhere, Run: just(m.paneLeft)},
+		{ID: "previous-pane", Title: "Previous pane", Keys: []string{"shift+tab"}, Where: anywhere, Run: noCmd(m.previousPane)},
+		{ID: "pane-left", Title: "Pane to the left", Keys: []string{"h", "left"}, Where: anywhere, Run: noCmd(m.paneLeft)},
 		{ID: "pane-right", Title: "Pane to the right", Keys: []string{"l", "right"}, Where: anywhere, Run: m.paneRight},
-		{ID: "back", Title: "Back", Keys: []string{"esc"}, Where: anywhere, Run: just(m.back)},
+		{ID: "back", Title: "Back", Keys: []string{"esc"}, Where: anywhere, Run: noCmd(m.back)},
 		{ID: "filter", Title: "Filter the list", Hint: "filter", Keys: []string{"/"}, Where: inLists,
-			Run: just(func() { m.pane().StartTyping() })},
-		{ID: "next-page", Held: true, Title: "Next page", Keys: []string{"space"}, Where: inReader, Run: m.move(func(p pane) { p.Page(1) })},
-		{ID: "mark", Held: true, Title: "Mark", Keys: []string{"space"}, Where: inLists,
+			Run: noCmd(func() { m.pane().StartTyping() })},
+		{ID: "next-page", Repeats: true, Title: "Next page", Keys: []string{"space"}, Where: inReader, Run: m.move(func(p pane) { p.Page(1) })},
+		{ID: "mark", Repeats: true, Title: "Mark", Keys: []string{"space"}, Where: inLists,
 			DisabledReason: m.requireMarkable,
 			Run:            m.move(func(p pane) { p.(interface{ Mark() }).Mark() })},
 		{ID: "mark-all", Title: "Mark all, or none", Keys: []string{"*"}, Where: inLists,
@@ -38,7 +38,7 @@ func (m moving) actions() []*action {
 				}
 				return m.requireMarkable()
 			},
-			Run: just(func() { m.pane().(interface{ MarkAll() }).MarkAll() })},
+			Run: noCmd(func() { m.pane().(interface{ MarkAll() }).MarkAll() })},
 	}
 }
 
@@ -64,7 +64,7 @@ func (m moving) moved() tea.Cmd {
 		return nil
 	}
 	m.showInbox()
-	return m.reading.rest()
+	return m.reading.debounceFetch()
 }
 
 // paneRight moves the focus to the right, as far as there is a pane.

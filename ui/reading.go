@@ -22,7 +22,7 @@ type reading struct {
 	*common
 	onRead func(key string, err error) // told of each message that was read, or why it could not be
 
-	painter *browser.Painter
+	painter *browser.Screenshotter
 	restsOn string    // the message that is fetched once the cursor rests on it
 	moved   int       // counts the moves of the cursor
 	shown   time.Time // when the message on the screen was shown
@@ -48,7 +48,7 @@ func (r *reading) update(msg tea.Msg) tea.Cmd {
 	case rested:
 		return r.onRest(msg)
 	case reader.LayoutDone:
-		return r.reader.Take(msg)
+		return r.reader.ApplyLayout(msg)
 	case reader.PaintingDone:
 		r.reader.OnPainted(msg)
 	case reader.DrawOver:
@@ -73,7 +73,7 @@ func (r *reading) showSelected() tea.Cmd {
 	case m == nil || r.layout.Panes[theme.Reader].Empty():
 		r.reader.Close()
 	default:
-		cmd = r.present(m)
+		cmd = r.showInReader(m)
 	}
 	if typing && !r.reader.Typing() { // the message has gone: the letters that follow are not commands
 		r.pane().StartTyping()
@@ -97,9 +97,9 @@ func (r *reading) showMessage(key string, find []string) tea.Cmd {
 	return cmd
 }
 
-// present shows a message in the reader: at once if it is cached, otherwise once it is fetched. One that the
+// showInReader shows a message in the reader: at once if it is cached, otherwise once it is fetched. One that the
 // cursor may only pass is not fetched yet.
-func (r *reading) present(m *store.Message) tea.Cmd {
+func (r *reading) showInReader(m *store.Message) tea.Cmd {
 	r.shown = r.now
 	r.reader.Open(m, r.store.Inboxes[m.InboxID].Email, r.now)
 	if opened := r.store.Opened.Get(m.Key); opened != nil {
@@ -145,8 +145,8 @@ type rested struct {
 	stayed bool
 }
 
-// rest waits until the cursor rests on the selected message, unless it is shown already.
-func (r *reading) rest() tea.Cmd {
+// debounceFetch waits until the cursor rests on the selected message, unless it is shown already.
+func (r *reading) debounceFetch() tea.Cmd {
 	key := r.messages.Selected()
 	if key == "" || r.reader.Reads(key) {
 		return nil
@@ -165,15 +165,15 @@ func (r *reading) onRest(m rested) tea.Cmd {
 		return nil
 	case m.stayed:
 		if r.focus != theme.Inboxes && !r.busy() {
-			r.look(false)
+			r.noteInteraction(false)
 		}
 		return nil
 	}
-	return r.settle()
+	return r.fetchPending()
 }
 
-// settle has the selected message fetched if that has waited for the cursor to rest.
-func (r *reading) settle() tea.Cmd {
+// fetchPending has the selected message fetched if that has waited for the cursor to rest.
+func (r *reading) fetchPending() tea.Cmd {
 	waits := r.restsOn != "" && r.reader.Reads(r.restsOn)
 	r.restsOn = ""
 	if waits {
@@ -197,7 +197,7 @@ func (r *reading) enter() tea.Cmd {
 	if r.reader.Err != nil {
 		r.reader.Close() // to be opened anew
 	}
-	return r.settle()
+	return r.fetchPending()
 }
 
 // markRead marks the selected message read once the user has looked at it, and again once they looked elsewhere.
@@ -208,9 +208,9 @@ func (r *reading) markRead() {
 	}
 }
 
-// look marks the message on the screen as read: at once if the user acts on it, and if they go on once they have had the
+// noteInteraction marks the message on the screen as read: at once if the user acts on it, and if they go on once they have had the
 // time to look at it.
-func (r *reading) look(acts bool) {
+func (r *reading) noteInteraction(acts bool) {
 	if r.restsOn == "" && !r.layout.Panes[theme.Reader].Empty() && (acts || r.now.Sub(r.shown) >= lookDelay) {
 		r.markRead()
 	}

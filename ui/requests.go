@@ -22,7 +22,7 @@ func (c *common) stale(r *session.Request) bool { return r.Session != nil && r.S
 // begin begins a request, which the bottom line shows until it is answered. One of an earlier session is not begun.
 func (c *common) begin(r *session.Request) tea.Cmd {
 	if c.stale(r) {
-		return c.report(host.Done{Err: fmt.Errorf("not %s: %w", r.What, errConnectionChanged)})
+		return c.report(host.Result{Err: fmt.Errorf("not %s: %w", r.What, errConnectionChanged)})
 	}
 	return c.footer.begin(r, c.now)
 }
@@ -45,7 +45,7 @@ func (c *common) onAnswer(answer session.Answer) tea.Cmd {
 	case stale && r.What == "": // nobody asked for it
 		return nil
 	case stale || answer.Apply == nil:
-		return c.report(host.Done{Err: err})
+		return c.report(host.Result{Err: err})
 	}
 	cmd := answer.Apply()
 	if closed != nil {

@@ -17,7 +17,7 @@ import (
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = time.Now()
 	cmd := a.route(msg)
-	return a, tea.Batch(cmd, a.whenDue(), a.fit())
+	return a, tea.Batch(cmd, a.runDue(), a.fit())
 }
 
 // route passes a message to what it is for.
@@ -47,7 +47,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		return a.arrivals.update(msg)
 	case rested, reader.LayoutDone, reader.PaintingDone, reader.DrawOver:
 		return a.reading.update(msg)
-	case host.Done:
+	case host.Result:
 		return a.report(msg)
 	default:
 		return a.onTerminal(msg)
@@ -80,18 +80,18 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	}
 	c := a.table.lookup(name, a.focus)
 	if c == nil || c.ID != "quit" && c.ID != "suspend" {
-		a.look(!k.IsRepeat && (c == nil || !c.Held))
+		a.noteInteraction(!k.IsRepeat && (c == nil || !c.Repeats))
 	}
-	if c != nil && (!k.IsRepeat || c.Held) {
+	if c != nil && (!k.IsRepeat || c.Repeats) {
 		return a.perform(c)
 	}
 	return nil
 }
 
-// look notes that the user presses a key or a button, or turns the wheel; acts unless that only moves on.
-func (a *app) look(acts bool) {
+// noteInteraction notes that the user presses a key or a button, or turns the wheel; acts unless that only moves on.
+func (a *app) noteInteraction(acts bool) {
 	a.arrivals.touched = true
-	a.reading.look(acts)
+	a.reading.noteInteraction(acts)
 }
 
 func (a *app) perform(c *action) tea.Cmd {
@@ -118,7 +118,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		return nil
 	case clicked && click.Y == a.layout.Footer.Y:
 		if c := a.footer.actionAt(a.theme, a.table, a.focus, a.width, a.now, click.X); c != nil && !a.pane().Typing() {
-			a.look(c.ID != "quit")
+			a.noteInteraction(c.ID != "quit")
 			return a.perform(c)
 		}
 		return nil
@@ -130,12 +130,12 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	case tea.MouseReleaseMsg:
 		a.dividers.Release()
 	case tea.MouseWheelMsg:
-		a.look(true)
+		a.noteInteraction(true)
 		if p, ok := a.layout.At(m.X, m.Y); ok {
 			a.panes()[p].Scroll(theme.WheelRows(m))
 		}
 	case tea.MouseClickMsg:
-		a.look(true)
+		a.noteInteraction(true)
 		return a.click(m)
 	}
 	return nil
@@ -181,7 +181,7 @@ func (a *app) click(m tea.MouseClickMsg) tea.Cmd {
 		a.showInbox()
 	case p == theme.Messages && a.messages.Click(m.Y):
 		a.reading.markRead()
-		return a.reading.settle()
+		return a.reading.fetchPending()
 	}
 	return nil
 }

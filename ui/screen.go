@@ -87,9 +87,9 @@ func (s *screen) inbox() *store.Inbox {
 	return nil
 }
 
-// wentTo is the message that the user went to, open or selected; nil if they went to none.
-func (s *screen) wentTo() *store.Message {
-	if s.focus == theme.Reader || s.messages.Placed() {
+// chosenMessage is the message that the user went to, open or selected; nil if they went to none.
+func (s *screen) chosenMessage() *store.Message {
+	if s.focus == theme.Reader || s.messages.UserMoved() {
 		return s.message()
 	}
 	return nil

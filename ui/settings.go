@@ -89,8 +89,8 @@ func (s *settings) save() error {
 
 func settingsActions(c *common) []*action {
 	return []*action{
-		{ID: "theme", Title: "Change the theme", Keys: []string{"T"}, Where: anywhere, Run: just(c.nextTheme)},
-		{ID: "mouse", Title: "Toggle the mouse (off: select text)", Keys: []string{"m"}, Where: anywhere, Run: just(func() {
+		{ID: "theme", Title: "Change the theme", Keys: []string{"T"}, Where: anywhere, Run: noCmd(c.nextTheme)},
+		{ID: "mouse", Title: "Toggle the mouse (off: select text)", Keys: []string{"m"}, Where: anywhere, Run: noCmd(func() {
 			c.settings.Mouse = !c.settings.Mouse
 			c.noteEither(c.settings.Mouse, "The mouse is on", "The mouse is off: the terminal selects text")
 		})},
@@ -102,7 +102,7 @@ func (c *common) applyTheme() {
 	dark, known := c.terminal.Background != term.LightBackground, c.terminal.Background != term.UnknownBackground
 	th, err := theme.For(c.settings.Theme, dark, known, c.terminal.Profile)
 	if err != nil {
-		c.report(host.Done{Err: err})
+		c.report(host.Result{Err: err})
 	}
 	th.Location = c.host.Location
 	if !c.host.Away { // there is one terminal: elsewhere cells are counted in the way that holds on all

@@ -23,32 +23,32 @@ func (v viewing) actions() []*action {
 	hits := func() string { return v.reader.RequireHits(v.table.keyFor("search")) }
 	table := []*action{
 		{ID: "search", Title: "Search the message", Hint: "search", Keys: []string{"/"}, Where: inReader, DisabledReason: open,
-			Run: just(func() { v.reader.StartTyping() })},
-		{ID: "next-match", Held: true, Title: "Next match", Hint: "next", Keys: []string{"n"}, Where: inReader, DisabledReason: hits,
-			Run: just(func() { v.reader.Step(1) })},
-		{ID: "previous-match", Held: true, Title: "Previous match", Hint: "previous", Keys: []string{"N"}, Where: inReader, DisabledReason: hits,
-			Run: just(func() { v.reader.Step(-1) })},
+			Run: noCmd(func() { v.reader.StartTyping() })},
+		{ID: "next-match", Repeats: true, Title: "Next match", Hint: "next", Keys: []string{"n"}, Where: inReader, DisabledReason: hits,
+			Run: noCmd(func() { v.reader.Step(1) })},
+		{ID: "previous-match", Repeats: true, Title: "Previous match", Hint: "previous", Keys: []string{"N"}, Where: inReader, DisabledReason: hits,
+			Run: noCmd(func() { v.reader.Step(-1) })},
 		{ID: "clear-search", Title: "Clear the search", Hint: "clear", Keys: []string{"esc"}, Where: inReader,
-			DisabledReason: func() string { return v.reader.RequireSearch() }, Run: just(func() { v.reader.Back() })},
+			DisabledReason: func() string { return v.reader.RequireSearch() }, Run: noCmd(func() { v.reader.Back() })},
 		{ID: "show-source", Title: "Jump to a finding's source", Hint: "jump to source", Keys: []string{"enter"}, Where: inReader,
 			DisabledReason: func() string { return v.reader.RequireCheck(v.table.keyFor("view-checks")) },
-			Run:            just(func() { v.note(v.reader.ShowPlace()) })},
+			Run:            noCmd(func() { v.note(v.reader.ShowPlace()) })},
 		{ID: "next-view", Title: "Next view", Hint: "view", Keys: []string{"v"}, Where: anywhere, DisabledReason: open,
-			Run: just(func() { v.reader.NextView() })},
+			Run: noCmd(func() { v.reader.NextView() })},
 		{ID: "unfold", Title: "Unfold footers, quotes and checks", Keys: []string{"z"}, Where: anywhere, DisabledReason: open,
-			Run: just(func() { v.reader.ToggleUnfold() })},
+			Run: noCmd(func() { v.reader.ToggleUnfold() })},
 		{ID: "hidden-text", Title: "Show hidden text", Keys: []string{"x"}, Where: anywhere, DisabledReason: open,
-			Run: just(func() {
+			Run: noCmd(func() {
 				v.noteEither(v.reader.ToggleHidden(), "Hidden text is shown", "Hidden text off")
 			})},
 		{ID: "images", Title: "Show or hide images", Hint: "images", Keys: []string{"i"}, Where: anywhere,
 			DisabledReason: func() string { return v.reader.RequireImages(v.session() != nil && v.session().NoRaw) },
-			Run:            just(func() { v.noteEither(v.reader.ToggleImages(), "", "The images are hidden again") })},
+			Run:            noCmd(func() { v.noteEither(v.reader.ToggleImages(), "", "The images are hidden again") })},
 	}
 	for n, name := range reader.Views {
 		table = append(table, &action{
 			ID: "view-" + name, Title: viewTitles[n], Keys: []string{strconv.Itoa(n + 1)},
-			Where: anywhere, DisabledReason: open, Run: just(func() { v.reader.ShowView(render.View(n)) }),
+			Where: anywhere, DisabledReason: open, Run: noCmd(func() { v.reader.ShowView(render.View(n)) }),
 		})
 	}
 	painted := func() string {
@@ -59,9 +59,9 @@ func (v viewing) actions() []*action {
 	}
 	return append(table, []*action{
 		{ID: "web-phone", Title: "Web view: toggle phone width", HintNow: either(func() bool { return v.reader.Look.Phone }, "desktop", "phone"), First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
-			Run: just(func() { v.reader.Look.Phone = !v.reader.Look.Phone })},
+			Run: noCmd(func() { v.reader.Look.Phone = !v.reader.Look.Phone })},
 		{ID: "web-dark", Title: "Web view: toggle dark mode", HintNow: either(func() bool { return v.reader.Look.Dark }, "light", "dark"), First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
-			Run: just(func() { v.reader.Look.Dark = !v.reader.Look.Dark })},
+			Run: noCmd(func() { v.reader.Look.Dark = !v.reader.Look.Dark })},
 	}...)
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // showTests lets the user choose the line that waits for a message like m, to copy it.
-func (c *copying) showTests(m *store.Message, found *store.Findings, address string) tea.Cmd {
+func (c *copying) showTests(m *store.Message, found *store.Extracted, address string) tea.Cmd {
 	var others []*store.Message
 	for _, key := range c.store.Keys(m.InboxID) {
 		if o := c.store.Messages[key]; key != m.Key {
@@ -33,18 +33,18 @@ func (c *copying) showTests(m *store.Message, found *store.Findings, address str
 
 // waitFor returns the lines of tests, each after the name of what runs it, that wait for a message like m in the inbox with an
 // address. They have the filters that tell it from the others there. The kits give each test an inbox of its own.
-func waitFor(m api.Summary, found *store.Findings, address string, others []*store.Message) [][2]string {
-	what, value, of := "message", "m", func(*store.Findings) string { return "" }
+func waitFor(m api.Summary, found *store.Extracted, address string, others []*store.Message) [][2]string {
+	what, value, of := "message", "m", func(*store.Extracted) string { return "" }
 	for _, f := range []struct {
 		name string
-		*finding
+		*extract
 	}{{"link", link}, {"code", code}} {
 		if f.of(found) != "" {
 			what, value, of = f.name, "m."+f.name, f.of
 		}
 	}
 	if what != "message" {
-		others = slices.DeleteFunc(others, func(o *store.Message) bool { return o.Findings != nil && of(o.Findings) == "" })
+		others = slices.DeleteFunc(others, func(o *store.Message) bool { return o.Extracted != nil && of(o.Extracted) == "" })
 	}
 	with := filters(m, found.Code, others)
 

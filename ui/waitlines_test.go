@@ -70,7 +70,7 @@ func TestLinesMeanWhatWasQuoted(t *testing.T) {
 	}
 	want := ""
 	for _, subject := range []string{`'`, `\`, `\'`, `a"b'c\`, "$(id) `id` ${x} !! %s", `"; import os #`, `${'x'}`, "漢字 é", "--subject", "-", `\u \x \n \`} {
-		lines := waitFor(api.Summary{Subject: subject + " tail", From: "a@b.example"}, &store.Findings{}, "-rf;id@x.example", others)
+		lines := waitFor(api.Summary{Subject: subject + " tail", From: "a@b.example"}, &store.Extracted{}, "-rf;id@x.example", others)
 		programs["sh"] += lines[0][1] + "\n"
 		programs["node"] += "{ " + lines[1][1] + " }\n"
 		programs["python3"] += lines[2][1] + "\n"

@@ -59,8 +59,8 @@ func (e *FailingError) Error() string {
 // Unwrap returns both.
 func (e *FailingError) Unwrap() []error { return []error{e.Ended, e.Last} }
 
-// InVainError is the error of waiting for mail until the context ended, once the inbox was listed.
-type InVainError struct {
+// NoMatchError is the error of waiting for mail until the context ended, once the inbox was listed.
+type NoMatchError struct {
 	InboxID   string
 	Since     time.Time     // of the messages that were considered; zero for all
 	Ended     error         // the error of the context, or a [FailingError]
@@ -68,20 +68,20 @@ type InVainError struct {
 	Delivered []api.Summary // those that were delivered before, the newest first
 }
 
-func (e *InVainError) Error() string { return e.Ended.Error() }
+func (e *NoMatchError) Error() string { return e.Ended.Error() }
 
 // Unwrap returns the error of the context.
-func (e *InVainError) Unwrap() error { return e.Ended }
+func (e *NoMatchError) Unwrap() error { return e.Ended }
 
-// Await returns the first message of an inbox that matches among those that after names, whether it
+// WaitForMessage returns the first message of an inbox that matches among those that after names, whether it
 // is there already or has yet to arrive.
 //
 // It follows the inbox as a [Watcher] does. Failures that may pass are waited out, and a message
 // that cannot be fetched is skipped until it can be. When ctx ends, the error wraps that of ctx, or a
-// [FailingError] if the service was failing then, and is an [InVainError] if the inbox was listed. Errors
+// [FailingError] if the service was failing then, and is an [NoMatchError] if the inbox was listed. Errors
 // that waiting does not cure are returned at once: [ErrGone], [api.ErrUnauthorized], [api.ErrForbidden],
 // [api.ErrNotFound].
-func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Match) (api.Message, error) {
+func WaitForMessage(ctx context.Context, c *api.Client, inboxID string, after Cursor, m Match) (api.Message, error) {
 	w := New(c, Options{NoInboxes: true, InStep: true})
 	w.Add(inboxID)
 	w.SetView([]string{inboxID})
@@ -185,7 +185,7 @@ func final(err error) bool {
 type awaiter struct {
 	client   *api.Client
 	inboxID  string
-	after    After
+	after    Cursor
 	match    Match
 	began    time.Time
 	listed   bool            // and the newest were chosen, if after asks for them
@@ -319,7 +319,7 @@ func (a *awaiter) examine(ctx context.Context, list []api.Summary, n int) (*Foun
 
 // inVain says what the inbox has instead of what was awaited until ctx ended with err.
 func (a *awaiter) inVain(err error) error {
-	e := &InVainError{InboxID: a.inboxID, Since: a.after.since, Ended: err}
+	e := &NoMatchError{InboxID: a.inboxID, Since: a.after.since, Ended: err}
 	for _, s := range a.list {
 		switch {
 		case a.after.except[hash(s.ID)]:

@@ -41,7 +41,7 @@ func Explain(ctx context.Context, c *api.Client, v Vain) string {
 	defer cancel()
 	now := clock(c)
 	from := now.Add(-v.Took - beforeWait)
-	inVain := &InVainError{}
+	inVain := &NoMatchError{}
 	if errors.As(v.Err, &inVain) {
 		if in, err := c.Inbox(ctx, inVain.InboxID); err == nil {
 			v.Address, from = in.Email, latest(from, in.CreatedAt)

@@ -156,8 +156,8 @@ const show = `new Promise(done => {
 	document.body.append(f)
 })`
 
-// shoot returns a picture of a message.
-func (c *chrome) shoot(html string, look Look) (Picture, error) {
+// screenshot returns a picture of a message.
+func (c *chrome) screenshot(html string, look Viewport) (Picture, error) {
 	scheme := "light"
 	if look.Dark {
 		scheme = "dark"
@@ -193,11 +193,11 @@ func (c *chrome) shoot(html string, look Look) (Picture, error) {
 	if height > maxHeight {
 		return Picture{m, true}, nil
 	}
-	return Picture{trimmed(m), false}, nil
+	return Picture{cropBottom(m), false}, nil
 }
 
-// trimmed returns a picture without most of the background below the message.
-func trimmed(m *image.RGBA) *image.RGBA {
+// cropBottom returns a picture without most of the background below the message.
+func cropBottom(m *image.RGBA) *image.RGBA {
 	end := m.Rect.Dy()
 	for ; end > 1; end-- {
 		row := m.Pix[(end-1)*m.Stride : end*m.Stride]

@@ -19,11 +19,11 @@ import (
 	"mayfly/internal/message"
 )
 
-// Look is what a message is painted for. The zero value is a desktop in light colours.
-type Look struct{ Phone, Dark bool }
+// Viewport is what a message is painted for. The zero value is a desktop in light colours.
+type Viewport struct{ Phone, Dark bool }
 
 // Width is the width in px: 640, or a phone's 375.
-func (l Look) Width() int {
+func (l Viewport) Width() int {
 	if l.Phone {
 		return 375
 	}
@@ -31,7 +31,7 @@ func (l Look) Width() int {
 }
 
 // String names what is not a desktop's, in light colours.
-func (l Look) String() string {
+func (l Viewport) String() string {
 	switch {
 	case l.Phone && l.Dark:
 		return "phone dark"
@@ -59,8 +59,8 @@ type Picture struct {
 // ErrNone means that there is no browser.
 var ErrNone = errors.New("no Chrome, Chromium, Edge or Brave was found: install one, or name its program as command under [browser] in config.toml")
 
-// Painter paints messages, one at a time, with one browser. The zero value is ready to use, after Close too.
-type Painter struct {
+// Screenshotter paints messages, one at a time, with one browser. The zero value is ready to use, after Close too.
+type Screenshotter struct {
 	Command string        // the program; "" for the browser that is installed
 	Timeout time.Duration // for which a browser may make no progress; 0 for half a minute
 	Off     error         // why nothing is painted, nil if it is
@@ -87,7 +87,7 @@ func RemoveLeft() {
 }
 
 // Close ends the browser, once nothing is painted any more; contexts end what is.
-func (p *Painter) Close() {
+func (p *Screenshotter) Close() {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	if p.running != nil {
@@ -108,7 +108,7 @@ var browsers = []string{
 }
 
 // Browser returns the program that paints, or ErrNone.
-func (p *Painter) Browser() (string, error) {
+func (p *Screenshotter) Browser() (string, error) {
 	if p.Off != nil {
 		return "", p.Off
 	}
@@ -128,7 +128,7 @@ func (p *Painter) Browser() (string, error) {
 }
 
 // Paint paints a message as a browser shows it, without a script and without the network. The client is as for [SafeCopy].
-func (p *Painter) Paint(ctx context.Context, c *api.Client, m *message.Message, look Look) (Picture, error) {
+func (p *Screenshotter) Paint(ctx context.Context, c *api.Client, m *message.Message, look Viewport) (Picture, error) {
 	program, err := p.Browser()
 	if err != nil {
 		return Picture{}, err
@@ -153,7 +153,7 @@ func (p *Painter) Paint(ctx context.Context, c *api.Client, m *message.Message, 
 	}
 	p.running.moves = func() { progress.Reset(timeout) }
 	stop := context.AfterFunc(ctx, p.running.end)
-	picture, err := p.running.shoot(html, look)
+	picture, err := p.running.screenshot(html, look)
 	if stop(); err == nil && ctx.Err() == nil {
 		return picture, nil
 	}

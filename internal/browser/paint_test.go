@@ -21,9 +21,9 @@ import (
 )
 
 // needBrowser returns a painter, or skips the test where nothing paints.
-func needBrowser(t *testing.T) *Painter {
+func needBrowser(t *testing.T) *Screenshotter {
 	t.Helper()
-	p := &Painter{Command: os.Getenv("CHROMIUM")}
+	p := &Screenshotter{Command: os.Getenv("CHROMIUM")}
 	if _, err := p.Browser(); err != nil {
 		t.Skip("no browser here: apt-get install chromium runs this test")
 	}
@@ -31,7 +31,7 @@ func needBrowser(t *testing.T) *Painter {
 	return p
 }
 
-func paint(t *testing.T, by *Painter, html string, look Look) Picture {
+func paint(t *testing.T, by *Screenshotter, html string, look Viewport) Picture {
 	t.Helper()
 	picture, err := by.Paint(t.Context(), nil, message.File("a.html", "html", html), look)
 	if err != nil {
@@ -54,14 +54,14 @@ p{margin:0;height:100px;background:#0000ff} @media(max-width:480px){p{height:200
 
 func TestALookIsWhatTheMailAnswers(t *testing.T) {
 	by := needBrowser(t)
-	p := paint(t, by, answering, Look{})
+	p := paint(t, by, answering, Viewport{})
 	isColored(t, p, 600, 50, 0, 0, 255)
 	if want := image.Rect(0, 0, 640, 100+margin); p.Rect != want || p.Cut {
 		t.Errorf("the picture is %v, cut %v, want %v", p.Rect, p.Cut, want)
 	}
 	isColored(t, p, 600, 100, 255, 255, 0)
 	first := by.running
-	p = paint(t, by, answering, Look{Phone: true, Dark: true})
+	p = paint(t, by, answering, Viewport{Phone: true, Dark: true})
 	if by.running != first {
 		t.Error("the second picture has a browser of its own")
 	}
@@ -72,7 +72,7 @@ func TestALookIsWhatTheMailAnswers(t *testing.T) {
 }
 
 func TestAMailWithoutEnd(t *testing.T) {
-	p := paint(t, needBrowser(t), `<!doctype html><body style="margin:0"><div style="height:30000px;background:#ff0000">x</div>`, Look{})
+	p := paint(t, needBrowser(t), `<!doctype html><body style="margin:0"><div style="height:30000px;background:#ff0000">x</div>`, Viewport{})
 	if h := p.Rect.Dy(); !p.Cut || h != maxHeight {
 		t.Errorf("the picture is %v, cut %v", p.Rect, p.Cut)
 	}
@@ -104,7 +104,7 @@ func TestNothingLeavesAPainting(t *testing.T) {
 <img src="` + at + `green.png" onerror="document.body.style.background='#00c800'"><script>document.body.style.background='#00c800'</script>
 <a href="javascript:document.body.style.background='#00c800'" autofocus onfocus="this.click()">x</a><form action="` + at + `green.html"><button autofocus>x</button></form>
 <script>for(;;) document.body.append(document.createElement("p"), "grow")</script><div id="y"></div><div id="x"></div>`
-	p := paint(t, needBrowser(t), mail, Look{})
+	p := paint(t, needBrowser(t), mail, Viewport{})
 	for i := 0; i < len(p.Pix); i += 4 {
 		if x, y := i%p.Stride/4, i/p.Stride; p.RGBAAt(x, y) == green {
 			t.Fatalf("a script ran or a file was read: at %d, %d the picture is green", x, y)
@@ -118,10 +118,10 @@ func TestNothingLeavesAPainting(t *testing.T) {
 
 func TestNoBrowser(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := (&Painter{}).Paint(t.Context(), nil, &message.Message{}, Look{}); !errors.Is(err, ErrNone) {
+	if _, err := (&Screenshotter{}).Paint(t.Context(), nil, &message.Message{}, Viewport{}); !errors.Is(err, ErrNone) {
 		t.Errorf("without a browser: %v", err)
 	}
-	if _, err := (&Painter{Command: "nonesuch"}).Browser(); err == nil || !strings.Contains(err.Error(), "nonesuch") {
+	if _, err := (&Screenshotter{Command: "nonesuch"}).Browser(); err == nil || !strings.Contains(err.Error(), "nonesuch") {
 		t.Errorf("with one that does not exist: %v", err)
 	}
 }
@@ -143,9 +143,9 @@ func TestABrowserThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	p, enough := &Painter{Command: command}, errors.New("enough")
+	p, enough := &Screenshotter{Command: command}, errors.New("enough")
 	failed := make(chan error, 1)
-	go func() { _, err := p.Paint(ctx, nil, message.File("a.txt", "txt", "Hello"), Look{}); failed <- err }()
+	go func() { _, err := p.Paint(ctx, nil, message.File("a.txt", "txt", "Hello"), Viewport{}); failed <- err }()
 	for {
 		if _, err := os.Stat(started); err == nil {
 			break
@@ -161,7 +161,7 @@ func TestABrowserThatHangs(t *testing.T) {
 	}
 	p.Close()
 	p.Timeout = 1
-	if _, err := p.Paint(t.Context(), nil, message.File("a.txt", "txt", "Hello"), Look{}); err == nil || !strings.Contains(err.Error(), "no progress for 1ns") {
+	if _, err := p.Paint(t.Context(), nil, message.File("a.txt", "txt", "Hello"), Viewport{}); err == nil || !strings.Contains(err.Error(), "no progress for 1ns") {
 		t.Errorf("after the timeout: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); left != nil {

@@ -13,10 +13,10 @@ const (
 	directional         = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\n\r\u2028\u2029"
 )
 
-// Turned returns s in reading order: runs with a right-to-left override are reversed. Words that are written backwards look
+// ReadingOrder returns s in reading order: runs with a right-to-left override are reversed. Words that are written backwards look
 // right, and escape filters and searches. The result
 // differs from s only if there are such words. Text removes the directional characters, which stay.
-func Turned(s string) string {
+func ReadingOrder(s string) string {
 	before, s, found := strings.Cut(s, rightToLeftOverride)
 	if !found {
 		return before

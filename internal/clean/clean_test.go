@@ -202,7 +202,7 @@ func TestTurned(t *testing.T) {
 		"\u202eשלום\u202c":              "שלום",
 		"in \u2067Hebrew\u2069, \u202a": "in Hebrew, ",
 	} {
-		if got := Text(Turned(s)); got != want {
+		if got := Text(ReadingOrder(s)); got != want {
 			t.Errorf("%+q: got %q, want %q", s, got, want)
 		}
 	}

@@ -121,15 +121,15 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s", filepath.Base(p.File), p.Line, p.Text)
 }
 
-// OfApplication reports whether only the terminal application uses what the problem is about.
-func (p Problem) OfApplication() bool {
+// UIOnly reports whether only the terminal application uses what the problem is about.
+func (p Problem) UIOnly() bool {
 	table, _, _ := strings.Cut(p.Setting, ".")
 	return slices.Contains([]string{"ui", "keys", "commands"}, table)
 }
 
-// Complaint summarises the problems on one line: the first, and how many more; ""
+// ProblemSummary summarises the problems on one line: the first, and how many more; ""
 // without any.
-func (c Config) Complaint(more ...string) string {
+func (c Config) ProblemSummary(more ...string) string {
 	var all []string
 	for _, p := range c.Problems {
 		all = append(all, p.String())

@@ -313,7 +313,7 @@ func TestComplaint(t *testing.T) {
 		{"[ui]\nmouse = 5\n", []string{"another version"}, wrong + " (and 1 more: see mayfly doctor)"},
 		{"[ui]\nmouse = 5\nfollow = 5\n", []string{"another version", "other addresses"}, wrong + " (and 3 more: see mayfly doctor)"},
 	} {
-		if got := Parse("config.toml", []byte(c.file), nil).Complaint(c.more...); got != c.want {
+		if got := Parse("config.toml", []byte(c.file), nil).ProblemSummary(c.more...); got != c.want {
 			t.Errorf("%q, %q: %q, want %q", c.file, c.more, got, c.want)
 		}
 	}

@@ -125,7 +125,7 @@ func (r *reader) config(usualKeys map[string][]string) Config {
 		case line == "":
 			r.takes([]string{"commands", key})
 		case !isKey(key):
-			r.report([]string{"commands", key}, "%s", noKey([]string{strconv.Quote(key)}))
+			r.report([]string{"commands", key}, "%s", unknownKeyText([]string{strconv.Quote(key)}))
 		default:
 			c.Commands = append(c.Commands, Command{key, line})
 		}
@@ -151,7 +151,7 @@ func (r *reader) known(list []string, what string, names func() []string, key ..
 	return slices.DeleteFunc(list, func(name string) bool {
 		unknown := !slices.Contains(names(), name)
 		if unknown {
-			r.report(key, "no %s is called %q%s", what, name, meant(name, names()))
+			r.report(key, "no %s is called %q%s", what, name, didYouMean(name, names()))
 		}
 		return unknown
 	})
@@ -180,7 +180,7 @@ var renamed = map[string]string{
 func (r *reader) bind(keys, usualKeys map[string][]string, action string, chosen []string) {
 	r.line = r.lineOf("keys", action)
 	if _, known := usualKeys[action]; !known {
-		r.report([]string{"keys", action}, "no action is called %q%s", action, meant(action, slices.Sorted(maps.Keys(usualKeys))))
+		r.report([]string{"keys", action}, "no action is called %q%s", action, didYouMean(action, slices.Sorted(maps.Keys(usualKeys))))
 		return
 	}
 	var wrong []string
@@ -190,23 +190,23 @@ func (r *reader) bind(keys, usualKeys map[string][]string, action string, chosen
 		}
 	}
 	if len(wrong) > 0 {
-		r.report([]string{"keys", action}, "%s: %s", action, noKey(wrong))
+		r.report([]string{"keys", action}, "%s: %s", action, unknownKeyText(wrong))
 	}
 	if len(chosen) == 0 || len(wrong) < len(chosen) {
 		keys[action] = slices.DeleteFunc(chosen, func(key string) bool { return !isKey(key) })
 	}
 }
 
-// meant asks whether a name that does not exist means another; "" if none is like it.
-func meant(name string, names []string) string {
+// didYouMean asks whether a name that does not exist means another; "" if none is like it.
+func didYouMean(name string, names []string) string {
 	if found := near.Names(name, names); len(found) > 0 {
 		return "; did you mean " + strings.Join(found, " or ") + "?"
 	}
 	return ""
 }
 
-// noKey says that there are no such keys, given in quotes.
-func noKey(names []string) string {
+// unknownKeyText says that there are no such keys, given in quotes.
+func unknownKeyText(names []string) string {
 	return "there is no key " + strings.Join(names, ", ") + `; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`
 }
 

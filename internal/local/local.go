@@ -80,9 +80,9 @@ func (o Options) lock() *flock.Flock {
 	return flock.New(filepath.Join(o.DataDir, "lock"), flock.SetPermissions(0o600))
 }
 
-// Open attaches to the local service, and starts it if it does not run. If several processes start it
+// AttachOrStart attaches to the local service, and starts it if it does not run. If several processes start it
 // at once, they all attach to the same.
-func Open(ctx context.Context, o Options) (*Session, error) {
+func AttachOrStart(ctx context.Context, o Options) (*Session, error) {
 	if err := o.makeDir(); err != nil {
 		return nil, err
 	}
@@ -91,22 +91,22 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		if !errors.Is(err, errNoAnswer) {
 			return s, err
 		}
-		if err = o.absence(); errors.Is(err, ErrNotRunning) {
+		if err = o.noAnswerError(); errors.Is(err, ErrNotRunning) {
 			err = cmp.Or(o.start(ctx), errNoAnswer)
 		}
 		return nil, err
 	})
 }
 
-// Find attaches to the local service, and fails with [ErrNotRunning] if it does not run.
-func Find(ctx context.Context, o Options) (*Session, error) {
+// Attach attaches to the local service, and fails with [ErrNotRunning] if it does not run.
+func Attach(ctx context.Context, o Options) (*Session, error) {
 	if err := o.checkDir(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return o.retry(ctx, func(limit context.Context) (*Session, error) {
 		s, err := o.attach(limit, "attach")
 		if errors.Is(err, errNoAnswer) {
-			err = o.absence()
+			err = o.noAnswerError()
 		}
 		return s, err
 	})
@@ -120,7 +120,7 @@ func Stop(ctx context.Context, o Options) error {
 		_, err := o.ask(limit, "stop")
 		ran = ran || err == nil
 		if err == nil || errors.Is(err, errNoAnswer) {
-			err = o.absence()
+			err = o.noAnswerError()
 		}
 		return nil, err
 	})
@@ -130,9 +130,9 @@ func Stop(ctx context.Context, o Options) error {
 	return err
 }
 
-// absence returns the error for a service that does not answer: [ErrNotRunning], or errNoAnswer if a process that is starting or
+// noAnswerError returns the error for a service that does not answer: [ErrNotRunning], or errNoAnswer if a process that is starting or
 // stopping holds the lock.
-func (o Options) absence() error {
+func (o Options) noAnswerError() error {
 	lock := o.lock()
 	if _, err := os.Stat(lock.Path()); err != nil {
 		return ErrNotRunning
@@ -202,13 +202,13 @@ type State struct {
 }
 
 // API is the base URL for people, with the port that was taken if it listens on another.
-func (s State) API() string { return s.BaseURL + taken(s.HTTPTaken) }
+func (s State) API() string { return s.BaseURL + portNote(s.HTTPTaken) }
 
 // SMTP is the SMTP address for people, as [State.API] is.
-func (s State) SMTP() string { return s.SMTPAddr + taken(s.SMTPTaken) }
+func (s State) SMTP() string { return s.SMTPAddr + portNote(s.SMTPTaken) }
 
-// taken is what people are told after an address because of a port that was taken; empty without one.
-func taken(port string) string {
+// portNote is what people are told after an address because of a port that was taken; empty without one.
+func portNote(port string) string {
 	if port == "" {
 		return ""
 	}

@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 
 // beClient opens the service, says what it is attached to, and ends when its input does.
 func beClient(o local.Options) error {
-	s, err := local.Open(context.Background(), o)
+	s, err := local.AttachOrStart(context.Background(), o)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (p *process) kill(t *testing.T) {
 
 func open(t *testing.T, o local.Options) *local.Session {
 	t.Helper()
-	s, err := local.Open(t.Context(), o)
+	s, err := local.AttachOrStart(t.Context(), o)
 	must(t, err)
 	t.Cleanup(s.Close)
 	return s
@@ -232,7 +232,7 @@ func TestTheFirstStartsItAndAllAttach(t *testing.T) {
 	if second.PID != first.PID || second.BaseURL != first.BaseURL || second.Key != first.Key || second.Clients != 2 {
 		t.Errorf("the second is attached to %+v, the first to %+v", second.State, first.State)
 	}
-	found, err := local.Find(t.Context(), local.Options{DataDir: o.DataDir})
+	found, err := local.Attach(t.Context(), local.Options{DataDir: o.DataDir})
 	if err != nil || found.PID != first.PID || found.Clients != 3 {
 		t.Fatalf("found %+v, %v", found, err)
 	}
@@ -278,7 +278,7 @@ func TestKeepAndStop(t *testing.T) {
 	if !errors.Is(s.Err(), local.ErrStopped) {
 		t.Errorf("ended with %v", s.Err())
 	}
-	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
+	if _, err := local.Attach(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
 		t.Errorf("after it was stopped: %v", err)
 	}
 	if err := local.Stop(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
@@ -297,7 +297,7 @@ func TestKilled(t *testing.T) {
 	send(t, first.State, "a@b.example", "before")
 	killService(t, first)
 	<-other.Done()
-	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
+	if _, err := local.Attach(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
 		t.Errorf("found a service whose process was killed: %v", err)
 	}
 	again := openMany(t, o, 2)
@@ -323,7 +323,7 @@ func openMany(t *testing.T, o local.Options, n int) *local.Session {
 	var opening sync.WaitGroup
 	for i := range n {
 		opening.Go(func() {
-			s, err := local.Open(t.Context(), o)
+			s, err := local.AttachOrStart(t.Context(), o)
 			if err != nil {
 				t.Error(err)
 				return
@@ -426,7 +426,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 // failure is the error of opening the service, which must be one line.
 func failure(t *testing.T, o local.Options) string {
 	t.Helper()
-	s, err := local.Open(t.Context(), o)
+	s, err := local.AttachOrStart(t.Context(), o)
 	if err == nil {
 		s.Close()
 		t.Fatalf("opened %+v", s.State)
@@ -513,7 +513,7 @@ func TestALongPath(t *testing.T) {
 	o.DataDir = filepath.Join(o.DataDir, strings.Repeat("long", 30))
 	t.Cleanup(func() { _ = local.Stop(context.Background(), o) })
 	s := open(t, withArgs(t, o))
-	if found, err := local.Find(t.Context(), local.Options{DataDir: o.DataDir}); err != nil || found.PID != s.PID {
+	if found, err := local.Attach(t.Context(), local.Options{DataDir: o.DataDir}); err != nil || found.PID != s.PID {
 		t.Errorf("found %+v, %v", found, err)
 	}
 }

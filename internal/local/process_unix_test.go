@@ -37,7 +37,7 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	defer func() { _ = syscall.Kill(s.PID, syscall.SIGCONT) }()
 	for { // until all its threads have stopped
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		again, err := local.Open(ctx, o)
+		again, err := local.AttachOrStart(ctx, o)
 		cancel()
 		if err != nil {
 			return
@@ -73,7 +73,7 @@ func TestAnotherUsersFolder(t *testing.T) {
 	if err := failure(t, o); !strings.Contains(err, "it belongs to the user nobody") {
 		t.Error(err)
 	}
-	if s, err := local.Find(t.Context(), o); err == nil {
+	if s, err := local.Attach(t.Context(), o); err == nil {
 		s.Close()
 		t.Error("attached to the service of another user")
 	}

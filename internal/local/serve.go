@@ -145,7 +145,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 		BaseURL: "http://" + web.Addr().String(), SMTPAddr: mail.Addr().String(), PID: os.Getpid(), Version: o.Version,
 		LogFile: o.LogFile, HTTPTaken: webTaken, SMTPTaken: mailTaken, Kept: o.Keep,
 	}
-	c := server.Private()
+	c := server.InMemoryConfig()
 	if o.TLS {
 		if c.SMTPCert, c.SMTPKey, err = o.certificate(); err != nil {
 			return errors.Join(err, web.Close(), mail.Close())

@@ -198,9 +198,9 @@ func (m *Message) Attachment(ctx context.Context, c *api.Client, i int) (mail.At
 	return a, err
 }
 
-// Weight estimates how many bytes the opened message takes in memory: the document of an HTML body
+// MemorySize estimates how many bytes the opened message takes in memory: the document of an HTML body
 // is several times as large as its source.
-func (m *Message) Weight() int {
+func (m *Message) MemorySize() int {
 	n := len(m.Raw) + 2*len(m.Text) + 5*len(m.HTML)
 	for _, a := range m.Attachments {
 		n += len(a.Content)
@@ -234,7 +234,7 @@ type Check struct {
 	Message string `json:"message"`
 	Where   string `json:"where"`
 
-	Clients []client.Gap `json:"clients,omitempty"` // that do not support what was found
+	Clients []client.Unsupported `json:"clients,omitempty"` // that do not support what was found
 }
 
 // Report returns the report, with the message rendered at width columns.

@@ -214,7 +214,7 @@ func writeNew(dir, name string, content []byte) (Saved, error) {
 		path := filepath.Join(dir, numbered)
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
-			if has(path, content) {
+			if hasContent(path, content) {
 				return Saved{path, true}, nil
 			}
 			continue
@@ -231,8 +231,8 @@ func writeNew(dir, name string, content []byte) (Saved, error) {
 	return Saved{}, fmt.Errorf("save %s: %s already holds %d files of that name", name, dir, maxTries)
 }
 
-// has reports whether a path is a file, and no link to one, with that content.
-func has(path string, content []byte) bool {
+// hasContent reports whether a path is a file, and no link to one, with that content.
+func hasContent(path string, content []byte) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(content)) {
 		return false

@@ -19,7 +19,7 @@ import (
 // delivered is what was delivered of an inbox, in a file.
 type delivered struct {
 	InboxID string `json:"id"`
-	watch.Delivered
+	watch.Consumed
 }
 
 func (d delivered) of() string { return d.InboxID }
@@ -34,7 +34,7 @@ const (
 var ErrBusy = errors.New("another process has been handing over a message of this inbox for " + lockTimeout.String())
 
 // Delivered returns what was delivered of an inbox, if that can be kept.
-func (r *Registry) Delivered(inboxID string) (watch.Delivered, error) {
+func (r *Registry) Delivered(inboxID string) (watch.Consumed, error) {
 	if r.remote != nil {
 		content, err := r.remote.of(context.Background(), inboxID, 0)
 		return decode(content).Delivered, err
@@ -47,19 +47,19 @@ func (r *Registry) Delivered(inboxID string) (watch.Delivered, error) {
 		}
 	}
 	if err != nil {
-		return watch.Delivered{}, fmt.Errorf("keep what was delivered: %w", err)
+		return watch.Consumed{}, fmt.Errorf("keep what was delivered: %w", err)
 	}
 	d, err := r.readDelivered(inboxID)
-	return d.Delivered, err
+	return d.Consumed, err
 }
 
-// HandOver calls give with the inbox's delivery record under a lock, and saves the record if give returns true. No other process
+// UpdateConsumed calls give with the inbox's delivery record under a lock, and saves the record if give returns true. No other process
 // hands over a message of that inbox meanwhile. A process that is
 // killed leaves no lock.
 //
 // An error before give was called is that of the folder, of ctx, or [ErrBusy]; after it, that the
 // change is not kept. A damaged record is treated as empty.
-func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watch.Delivered) (changed bool)) error {
+func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, give func(*watch.Consumed) (changed bool)) error {
 	if r.remote != nil {
 		return r.remote.handOver(ctx, inboxID, give)
 	}
@@ -69,7 +69,7 @@ func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watc
 	}
 	defer unlock()
 	d, err := r.readDelivered(inboxID)
-	if err != nil || !give(&d.Delivered) {
+	if err != nil || !give(&d.Consumed) {
 		return err
 	}
 	if err := r.write(r.path(inboxID, deliveredSuffix), d, time.Now().Add(longestLife)); err != nil {
@@ -119,17 +119,17 @@ func (r *Registry) lock(ctx context.Context, inboxID string) (unlock func(), err
 
 const maxRead = 2000 // messages of an inbox; keeps a file below maxFile
 
-// Seen is which messages of an inbox were read: those in Read, and all received until Until.
-type Seen struct {
+// ReadState is which messages of an inbox were read: those in Read, and all received until Until.
+type ReadState struct {
 	InboxID string           `json:"id"`
 	Read    map[string]int64 `json:"read"` // when they were received, in seconds since 1970, by the hash of their ID
 	Until   int64            `json:"until,omitempty"`
 }
 
-func (s Seen) of() string { return s.InboxID }
+func (s ReadState) of() string { return s.InboxID }
 
 // Unread reports whether a message is unread.
-func (s Seen) Unread(id string, received time.Time) bool {
+func (s ReadState) Unread(id string, received time.Time) bool {
 	_, read := s.Read[short(id)]
 	return !read && (s.Until == 0 || received.Unix() > s.Until)
 }
@@ -154,9 +154,9 @@ func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
 	}
 	defer unlock()
 	path := r.path(inboxID, seenSuffix)
-	seen, err := read[Seen](path)
+	seen, err := read[ReadState](path)
 	if err != nil {
-		seen = Seen{}
+		seen = ReadState{}
 	}
 	seen.add(inboxID, marks)
 	if err := r.write(path, seen, time.Now().Add(longestLife)); err != nil {
@@ -166,7 +166,7 @@ func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
 }
 
 // add adds marks. Messages older than the newest maxRead that were read count as read.
-func (seen *Seen) add(inboxID string, marks []Mark) {
+func (seen *ReadState) add(inboxID string, marks []Mark) {
 	if seen.InboxID = inboxID; seen.Read == nil {
 		seen.Read = map[string]int64{}
 	}
@@ -197,11 +197,11 @@ func (r *Registry) SeenReader() *SeenReader {
 
 // Read returns what was seen of the inboxes for which that may have changed since the last call, by inbox ID, also
 // with an error. Damaged files are skipped. While nothing changes it only asks for the time of the folder.
-func (s *SeenReader) Read() (map[string]Seen, error) {
+func (s *SeenReader) Read() (map[string]ReadState, error) {
 	if s.registry.remote != nil {
 		return s.readRemote()
 	}
-	all := map[string]Seen{}
+	all := map[string]ReadState{}
 	if dir, err := os.Stat(s.registry.dir); err == nil {
 		if dir.ModTime().Equal(s.changed) {
 			return all, nil
@@ -210,7 +210,7 @@ func (s *SeenReader) Read() (map[string]Seen, error) {
 			s.changed = dir.ModTime()
 		}
 	}
-	list, err := readAll[Seen](s.registry, seenSuffix, s.unchanged)
+	list, err := readAll[ReadState](s.registry, seenSuffix, s.unchanged)
 	if err != nil {
 		err = fmt.Errorf("list what was seen: %w", err)
 	}

@@ -55,8 +55,8 @@ type Inbox struct {
 	ExpiresAt time.Time `json:"expires_at"` // zero when the service did not say
 }
 
-// Of returns what the registry keeps of an inbox.
-func Of(i api.Inbox) Inbox {
+// FromAPI returns what the registry keeps of an inbox.
+func FromAPI(i api.Inbox) Inbox {
 	return Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }
 
@@ -146,7 +146,7 @@ func (r *Registry) List() ([]Inbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the known inboxes: %w", err)
 	}
-	all = slices.DeleteFunc(all, Inbox.over)
+	all = slices.DeleteFunc(all, Inbox.forgettable)
 	slices.SortFunc(all, func(a, b Inbox) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
@@ -179,8 +179,8 @@ func readAll[R record](r *Registry, suffix string, skip func(fs.DirEntry) bool) 
 	return all, failed
 }
 
-// over reports whether the inbox expired so long ago that it is forgotten.
-func (i Inbox) over() bool { return !i.ExpiresAt.IsZero() && time.Since(i.ExpiresAt) > Kept }
+// forgettable reports whether the inbox expired so long ago that it is forgotten.
+func (i Inbox) forgettable() bool { return !i.ExpiresAt.IsZero() && time.Since(i.ExpiresAt) > Kept }
 
 var errDamaged = errors.New("damaged")
 

@@ -46,11 +46,11 @@ func Remote(k Keeper) *Registry { return &Registry{remote: &remote{keeper: k}} }
 
 // state is what is kept of an inbox.
 type state struct {
-	Inbox     Inbox           `json:"inbox,omitzero"` // if it has a label
-	Seen      Seen            `json:"seen,omitzero"`
-	Delivered watch.Delivered `json:"delivered,omitzero"`
-	Holder    string          `json:"holder,omitempty"` // hands over a message
-	Held      time.Time       `json:"held,omitzero"`    // until then
+	Inbox     Inbox          `json:"inbox,omitzero"` // if it has a label
+	Seen      ReadState      `json:"seen,omitzero"`
+	Delivered watch.Consumed `json:"delivered,omitzero"`
+	Holder    string         `json:"holder,omitempty"` // hands over a message
+	Held      time.Time      `json:"held,omitzero"`    // until then
 }
 
 // refresh reads what is kept, unless that was done less than age ago. The caller has locked r.mu.
@@ -113,10 +113,10 @@ func (r *remote) change(ctx context.Context, inboxID string, f func(*state) (cha
 	}
 }
 
-// handOver is [Registry.HandOver]. Who hands over a message has a lease, which one that is killed loses soon.
-func (r *remote) handOver(ctx context.Context, inboxID string, give func(*watch.Delivered) (changed bool)) error {
+// handOver is [Registry.UpdateConsumed]. Who hands over a message has a lease, which one that is killed loses soon.
+func (r *remote) handOver(ctx context.Context, inboxID string, give func(*watch.Consumed) (changed bool)) error {
 	holder := rand.Text()
-	var delivered watch.Delivered
+	var delivered watch.Consumed
 	for held := false; !held; {
 		if err := r.change(ctx, inboxID, func(s *state) bool {
 			if held = s.Holder == "" || time.Now().After(s.Held); held {
@@ -172,9 +172,9 @@ func (r *remote) label(i Inbox) error {
 }
 
 // readRemote is [SeenReader.Read] of a registry with a keeper.
-func (s *SeenReader) readRemote() (map[string]Seen, error) {
+func (s *SeenReader) readRemote() (map[string]ReadState, error) {
 	r := s.registry.remote
-	all := map[string]Seen{}
+	all := map[string]ReadState{}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	err := r.refresh(context.Background(), remoteInterval)

@@ -49,7 +49,7 @@ func TestRemote(t *testing.T) {
 	var waits sync.WaitGroup
 	for i := range 12 {
 		waits.Go(func() {
-			if err := processes[i%3].HandOver(t.Context(), "inbox_a", func(d *watch.Delivered) bool {
+			if err := processes[i%3].UpdateConsumed(t.Context(), "inbox_a", func(d *watch.Consumed) bool {
 				if !d.Take(watch.Code, message) {
 					return false
 				}

@@ -21,7 +21,7 @@ func mails(n int, unread func(n int) bool) []registry.Mark {
 	return all
 }
 
-func seen(t *testing.T, r *registry.Registry) registry.Seen {
+func seen(t *testing.T, r *registry.Registry) registry.ReadState {
 	t.Helper()
 	all, err := r.SeenReader().Read()
 	must(t, err)

@@ -16,8 +16,8 @@ import (
 // headerTimeout bounds how long a connection from a balancer can take to say whose it is.
 const headerTimeout = 5 * time.Second
 
-// networks parses the networks of balancers. A single address is a network.
-func networks(list []string) ([]netip.Prefix, error) {
+// parseNetworks parses the networks of balancers. A single address is a network.
+func parseNetworks(list []string) ([]netip.Prefix, error) {
 	var all []netip.Prefix
 	var faults []error
 	for _, text := range list {
@@ -35,9 +35,9 @@ func networks(list []string) ([]netip.Prefix, error) {
 	return all, errors.Join(faults...)
 }
 
-// balanced makes the connections that come from balancers those of the clients that the PROXY
+// proxyProtocolListener makes the connections that come from balancers those of the clients that the PROXY
 // protocol names. Under the policy REQUIRE each of them has to, under USE it may.
-func balanced(l net.Listener, balancers []netip.Prefix, policy proxyproto.Policy, log *slog.Logger) net.Listener {
+func proxyProtocolListener(l net.Listener, balancers []netip.Prefix, policy proxyproto.Policy, log *slog.Logger) net.Listener {
 	if len(balancers) == 0 {
 		return l
 	}

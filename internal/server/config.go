@@ -135,9 +135,9 @@ type Relay = relay.Config
 // Domain is the domain of a service that only this machine uses: RFC 6761 keeps .test out of the DNS.
 const Domain = "mayfly.test"
 
-// Private is the configuration of a service for one program and its tests: in memory, on free ports of
+// InMemoryConfig is the configuration of a service for one program and its tests: in memory, on free ports of
 // loopback, for mail to any address and with any SMTP login, without limits on its key.
-func Private() Config {
+func InMemoryConfig() Config {
 	return Config{
 		HTTP:        "127.0.0.1:0",
 		SMTP:        "127.0.0.1:0",
@@ -233,7 +233,7 @@ func (c Config) Check() error {
 	if c.SSH != "" && !servesSSH {
 		fault("--ssh is not supported on this system: run the service on Linux, macOS or a BSD")
 	}
-	if _, err := networks(c.Balancers); err != nil {
+	if _, err := parseNetworks(c.Balancers); err != nil {
 		faults = append(faults, err)
 	}
 	if err := checkStore(c.Store); err != nil && !c.InMemory {

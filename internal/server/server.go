@@ -42,7 +42,7 @@ type Server struct {
 	owner   string // ID of the key that owns the catch-all inboxes, or else of its own
 
 	rest     http.Handler
-	doors    []door
+	doors    []listenerServer
 	webhooks *webhook.Sender // nil if there are none
 	metrics  *http.Server    // nil if there are none
 	admin    *adminSocket    // nil for a database
@@ -59,15 +59,15 @@ type Server struct {
 	done     chan struct{}
 }
 
-// door is a server of one protocol.
-type door struct {
+// listenerServer is a server of one protocol.
+type listenerServer struct {
 	protocol string
 	serve    func(net.Listener) error
 	stop     func(context.Context) error
 }
 
-// stopsLater is the stop function of a listener that is shut down elsewhere.
-func stopsLater(context.Context) error { return nil }
+// noopStop is the stop function of a listener that is shut down elsewhere.
+func noopStop(context.Context) error { return nil }
 
 // failureTimeout bounds the shutdown after a part has failed.
 const failureTimeout = 10 * time.Second
@@ -130,15 +130,15 @@ func (s *Server) listen() error {
 		}
 		l, err := net.Listen("tcp", a.addr)
 		if err != nil {
-			return unlistened(a.protocol, a.addr, err)
+			return listenError(a.protocol, a.addr, err)
 		}
 		s.listeners[a.protocol] = l
 	}
 	return nil
 }
 
-// unlistened wraps the error from listening on an address.
-func unlistened(protocol, addr string, err error) error {
+// listenError wraps the error from listening on an address.
+func listenError(protocol, addr string, err error) error {
 	if call := (&os.SyscallError{}); errors.As(err, &call) {
 		err = call.Err
 	}
@@ -156,7 +156,7 @@ func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
 	large, guesses := limits.NewMemory(0), limits.NewGuesses(c.MaxGuesses, s.log, "keys")
-	balancers, err := networks(c.Balancers)
+	balancers, err := parseNetworks(c.Balancers)
 	if err != nil {
 		return err
 	}
@@ -187,39 +187,39 @@ func (s *Server) newServers() (err error) {
 	for protocol, l := range s.listeners {
 		switch protocol {
 		case "HTTP":
-			l = balanced(netutil.LimitListener(l, c.MaxHTTPConnections), balancers, proxyproto.USE, s.log)
+			l = proxyProtocolListener(netutil.LimitListener(l, c.MaxHTTPConnections), balancers, proxyproto.USE, s.log)
 			l = limits.Limit(l, c.MaxHTTPConnectionsPerAddress)
 			if httpTLS != nil {
 				l = tls.NewListener(l, httpTLS)
 			}
 		case "SMTP", "SMTPS", "POP3":
-			l = balanced(l, balancers, proxyproto.REQUIRE, s.log)
+			l = proxyProtocolListener(l, balancers, proxyproto.REQUIRE, s.log)
 		}
 		s.listeners[protocol] = l
 	}
-	s.doors = []door{
+	s.doors = []listenerServer{
 		{"HTTP", api.Serve, api.Shutdown},
 		{"SMTP", mail.Serve, mail.Shutdown},
-		{"SMTPS", mail.ServeTLS, stopsLater}, // with SMTP
+		{"SMTPS", mail.ServeTLS, noopStop}, // with SMTP
 	}
 	if s.listeners["POP3"] != nil {
 		o := c.pop3Options()
 		o.TLS, o.Guesses, o.Large, o.Metrics = smtpOptions.TLS, guesses, large, registry
 		box := pop3.New(s.service, o)
-		s.doors = append(s.doors, door{"POP3", box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
+		s.doors = append(s.doors, listenerServer{"POP3", box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
 	}
 	if s.listeners["SSH"] != nil {
 		shells, err := s.newSessions(api, guesses)
 		if err != nil {
 			return err
 		}
-		s.doors = append(s.doors, door{"SSH", shells.Serve, shells.Shutdown})
+		s.doors = append(s.doors, listenerServer{"SSH", shells.Serve, shells.Shutdown})
 	}
 	if s.listeners["metrics"] != nil {
 		s.metrics = newMetricsServer(registry, s.store, s.service, s.webhooks, s.log)
-		s.doors = append(s.doors, door{"metrics", func(l net.Listener) error { return ignoreClosed(s.metrics.Serve(l)) }, stopsLater})
+		s.doors = append(s.doors, listenerServer{"metrics", func(l net.Listener) error { return ignoreClosed(s.metrics.Serve(l)) }, noopStop})
 	}
-	s.doors = slices.DeleteFunc(s.doors, func(d door) bool { return s.listeners[d.protocol] == nil })
+	s.doors = slices.DeleteFunc(s.doors, func(d listenerServer) bool { return s.listeners[d.protocol] == nil })
 	return nil
 }
 

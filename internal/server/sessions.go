@@ -61,7 +61,7 @@ func ServeSessions(ctx context.Context, settings string, log func(debug bool) *s
 	if err != nil {
 		return err
 	}
-	balancers, err := networks(set.Balancers)
+	balancers, err := parseNetworks(set.Balancers)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func ServeSessions(ctx context.Context, settings string, log func(debug bool) *s
 	debug.SetMemoryLimit(memory / 4 * 3)
 	limitMemory(memory)
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(balanced(listener, balancers, proxyproto.REQUIRE, logger)) }()
+	go func() { served <- server.Serve(proxyProtocolListener(listener, balancers, proxyproto.REQUIRE, logger)) }()
 	go watchMemory(ctx, memory, func() { cancel(ssh.ErrMemory) })
 	select {
 	case err = <-served:

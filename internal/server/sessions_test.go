@@ -77,7 +77,7 @@ func TestAKeyReadsTheSessionsThatConcernIt(t *testing.T) {
 
 // However much one key's clients do, and whatever they say, each other key keeps its own, and all of it is bounded.
 func TestSessionsAreBounded(t *testing.T) {
-	s := start(t, server.Private())
+	s := start(t, server.InMemoryConfig())
 	c := client(t, s, s.Key())
 	long := strings.Repeat("é", 300)
 	log := s.Service().SessionLog()

@@ -132,13 +132,13 @@ func (s *Server) sessionAPI(p *sessions, api *rest.Server, guesses *limits.Guess
 		}
 		k, err := s.service.AuthenticateSSH(ctx, a.Fingerprint)
 		if err == nil && a.Remote != "" {
-			guesses.Right(limits.ParsePrefix(a.Remote), a.Fingerprint)
+			guesses.RecordSuccess(limits.ParsePrefix(a.Remote), a.Fingerprint)
 		}
 		a.KeyID = k.ID
 		return a, err
 	}))
 	mux.HandleFunc("POST /wrong", answer(func(_ context.Context, a authentication) (authentication, error) {
-		guesses.Wrong(limits.ParsePrefix(a.Remote))
+		guesses.RecordFailure(limits.ParsePrefix(a.Remote))
 		return a, nil
 	}))
 	mux.HandleFunc("POST /sign", answer(func(_ context.Context, message []byte) ([]byte, error) {

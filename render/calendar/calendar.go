@@ -98,7 +98,7 @@ func text(c *ical.Component, name string) string {
 	if p == nil {
 		return ""
 	}
-	return clean.Line(clean.Turned(unescape.Replace(p.Value)))
+	return clean.Line(clean.ReadingOrder(unescape.Replace(p.Value)))
 }
 
 // what says what the sender asks or tells.
@@ -138,7 +138,7 @@ func person(p ical.Prop) string {
 	if scheme, rest, _ := strings.Cut(address, ":"); strings.EqualFold(scheme, "mailto") {
 		address = rest
 	}
-	return clean.Line(clean.Turned(cmp.Or(p.Params.Get(ical.ParamCommonName), address)))
+	return clean.Line(clean.ReadingOrder(cmp.Or(p.Params.Get(ical.ParamCommonName), address)))
 }
 
 const (

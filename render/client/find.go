@@ -17,9 +17,9 @@ import (
 // Use is a feature that a body uses and clients do not support.
 type Use struct {
 	*Rule
-	Gaps   []Gap // those without support first
-	Places int   // elements, or rules where these are about none
-	Offset int   // of the first of them in the source, in bytes
+	Gaps   []Unsupported // those without support first
+	Places int           // elements, or rules where these are about none
+	Offset int           // of the first of them in the source, in bytes
 	last   *html.Node
 	always bool // also outside of @media
 }
@@ -46,8 +46,8 @@ func Find(source string, names []string) []*Use {
 	var uses []*Use
 	media := parsed().media.missing(names)
 	for r, u := range f.uses {
-		u.Gaps = slices.DeleteFunc(r.missing(names), func(g Gap) bool { // for a client that ignores @media, nothing in it is lost
-			return !u.always && slices.ContainsFunc(media, func(m Gap) bool { return m.Client == g.Client && m.Support == "no" })
+		u.Gaps = slices.DeleteFunc(r.missing(names), func(g Unsupported) bool { // for a client that ignores @media, nothing in it is lost
+			return !u.always && slices.ContainsFunc(media, func(m Unsupported) bool { return m.Client == g.Client && m.Support == "no" })
 		})
 		if len(u.Gaps) > 0 {
 			u.Offset = min(u.Offset, len(source)) // a sheet with NUL is longer in the tree

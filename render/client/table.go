@@ -17,8 +17,8 @@ import (
 // Default are the clients that are looked at unless the user names others.
 var Default = []string{"outlook", "gmail", "apple-mail", "yahoo", "samsung-email"}
 
-// Gap is a mail client on one platform that does not support a feature, or only in part.
-type Gap struct {
+// Unsupported is a mail client on one platform that does not support a feature, or only in part.
+type Unsupported struct {
 	Client  string `json:"client"`  // such as outlook-windows, of which outlook is the family
 	Version string `json:"version"` // the newest one that was tested, or when
 	Support string `json:"support"` // no or partly
@@ -92,22 +92,22 @@ func Data() string { return parsed().data }
 func Names() []string { return parsed().names }
 
 // missing returns the clients among names that do not support a rule, and then those that do in part.
-func (r *Rule) missing(names []string) (gaps []Gap) {
+func (r *Rule) missing(names []string) (gaps []Unsupported) {
 	for _, row := range r.gaps {
 		for one := range strings.FieldsSeq(row[2]) {
 			if id, version, _ := strings.Cut(one, "="); among(id, names) >= 0 {
-				gaps = append(gaps, Gap{id, version, row[0], row[1]})
+				gaps = append(gaps, Unsupported{id, version, row[0], row[1]})
 			}
 		}
 	}
-	slices.SortStableFunc(gaps, func(a, b Gap) int {
+	slices.SortStableFunc(gaps, func(a, b Unsupported) int {
 		return cmp.Or(cmp.Compare(a.Support, b.Support), among(a.Client, names)-among(b.Client, names))
 	})
 	return gaps
 }
 
 // Families names the clients with a support: a family alone if all of it is meant, else as in "Outlook for Windows/iOS".
-func Families(gaps []Gap, support string) string {
+func Families(gaps []Unsupported, support string) string {
 	platforms := map[string][]string{}
 	var list []string
 	for _, g := range gaps {

@@ -20,10 +20,10 @@ type alts struct {
 	texts   map[int]string  // what each image says, by number
 }
 
-// sayImages keeps of the alternative texts those that say something: neither what stands beside the
+// applyAltText keeps of the alternative texts those that say something: neither what stands beside the
 // image or was said before, nor what the image is. A linked image without one has the name of where
 // it leads, unless text leads there, too.
-func sayImages(d *doc.Document) {
+func applyAltText(d *doc.Document) {
 	if len(d.Images) == 0 {
 		return
 	}

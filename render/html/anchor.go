@@ -145,7 +145,7 @@ func (b *builder) closeBox(f *frame) {
 		}
 	}
 	if f.button && f.node.DataAtom == atom.A || (!f.flow || f.link > 0) && looksPressable(f) {
-		b.press(f)
+		b.makeButton(f)
 	}
 }
 
@@ -158,9 +158,9 @@ func words(parts []part) string {
 	return strings.TrimSpace(text.String())
 }
 
-// press makes a button of the text in an element that looks like one, if that is short and a single
+// makeButton makes a button of the text in an element that looks like one, if that is short and a single
 // link, or leads nowhere in a template. A link whose text is too long becomes a plain one again.
-func (b *builder) press(f *frame) {
+func (b *builder) makeButton(f *frame) {
 	if f.link > 0 {
 		b.joinLeaves(f)
 	}
@@ -234,7 +234,7 @@ func (b *builder) box(f *frame) {
 	}
 	first := &b.last.Spans[0]
 	if !b.wide() || labelled(&first.Style) && isFill(s.Fill, around) || first.Link > 0 && first.Link == b.roomy {
-		b.press(f)
+		b.makeButton(f)
 	}
 }
 

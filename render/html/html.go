@@ -151,7 +151,7 @@ func (b *builder) turned(s string, whole bool) string {
 	if strings.ContainsAny(s, "\n\r") && strings.ContainsRune(s, '\u202e') {
 		s = strings.NewReplacer("\n", " ", "\r", " ").Replace(s) // no end of a line
 	}
-	out := clean.Turned(s)
+	out := clean.ReadingOrder(s)
 	if whole && strings.TrimSpace(s) != "" {
 		out = clean.Reversed(s)
 	}

@@ -12,7 +12,7 @@ import (
 func (b *builder) tidy() {
 	d := b.doc
 	d.Blocks = b.mergeTables(b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL}))
-	sayImages(d)
+	applyAltText(d)
 	b.headings()
 	d.Blocks = trimRules(d.Blocks)
 	gapButtons(d.Blocks)

@@ -33,7 +33,7 @@ func Read(body string, o Options) *doc.Document {
 		body = body[:maxText]
 		r.doc.Simplified = "the text is cut: it is longer than 1 MB"
 	}
-	turned := clean.Turned(body)
+	turned := clean.ReadingOrder(body)
 	if turned != body {
 		r.doc.Reversed++
 	}

@@ -83,15 +83,15 @@ func (g *Guesses) Authenticate(ctx context.Context, svc interface {
 	key, err := svc.Authenticate(ctx, secret)
 	switch service.ErrorCode(err) {
 	case "":
-		g.Right(p, secret)
+		g.RecordSuccess(p, secret)
 	case service.Unauthorized:
-		g.Wrong(p)
+		g.RecordFailure(p)
 	}
 	return key, err
 }
 
-// Wrong counts a wrong guess of an address.
-func (g *Guesses) Wrong(p netip.Prefix) {
+// RecordFailure counts a wrong guess of an address.
+func (g *Guesses) RecordFailure(p netip.Prefix) {
 	if g == nil || !p.IsValid() {
 		return
 	}
@@ -108,8 +108,8 @@ func (g *Guesses) Wrong(p netip.Prefix) {
 	who.left.Allow()
 }
 
-// Right remembers a secret of an address that has guessed wrong before.
-func (g *Guesses) Right(p netip.Prefix, secret string) {
+// RecordSuccess remembers a secret of an address that has guessed wrong before.
+func (g *Guesses) RecordSuccess(p netip.Prefix, secret string) {
 	if g == nil {
 		return
 	}

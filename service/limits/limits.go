@@ -65,8 +65,8 @@ func NewCount[K comparable](max, maxOfEach int) *Count[K] {
 	return &Count[K]{max: max, maxOfEach: maxOfEach, open: make(map[K]int)}
 }
 
-// Enter counts one more, unless a bound is reached. Those of the zero K, such as no address, are not counted.
-func (c *Count[K]) Enter(of K) bool {
+// Acquire counts one more, unless a bound is reached. Those of the zero K, such as no address, are not counted.
+func (c *Count[K]) Acquire(of K) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if of == *new(K) {
@@ -80,8 +80,8 @@ func (c *Count[K]) Enter(of K) bool {
 	return true
 }
 
-// Leave is called once for each that has entered.
-func (c *Count[K]) Leave(of K) {
+// Release is called once for each that has entered.
+func (c *Count[K]) Release(of K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if of == *new(K) {
@@ -132,8 +132,8 @@ type limitedConn struct {
 func (c *limitedConn) Read(b []byte) (int, error) {
 	address := Prefix(c.RemoteAddr()) // it may wait for the name of a balancer's client
 	c.first.Do(func() {
-		if c.ended = !c.addresses.Enter(address); !c.ended {
-			c.leave = sync.OnceFunc(func() { c.addresses.Leave(address) })
+		if c.ended = !c.addresses.Acquire(address); !c.ended {
+			c.leave = sync.OnceFunc(func() { c.addresses.Release(address) })
 		}
 	})
 	if c.ended {
@@ -306,7 +306,7 @@ func (s *Sessions) Enter(nc net.Conn) bool {
 
 // join counts a connection that has entered to those from its address, unless there are too many.
 func (s *Sessions) join(nc net.Conn, address netip.Prefix) bool {
-	if !s.addresses.Enter(address) {
+	if !s.addresses.Acquire(address) {
 		return false
 	}
 	s.mu.Lock()
@@ -320,7 +320,7 @@ func (s *Sessions) Leave(nc net.Conn) {
 	defer s.running.Done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.addresses.Leave(s.conns[nc])
+	s.addresses.Release(s.conns[nc])
 	delete(s.conns, nc)
 }
 

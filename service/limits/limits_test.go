@@ -40,10 +40,10 @@ func TestGuesses(t *testing.T) {
 		var log bytes.Buffer
 		g := limits.NewGuesses(3, slog.New(slog.NewTextHandler(&log, nil)), "keys")
 		one, two := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("192.0.2.2/32")
-		g.Right(one, "early")
-		g.Wrong(one)
-		g.Right(one, "right")
-		g.Wrong(one)
+		g.RecordSuccess(one, "early")
+		g.RecordFailure(one)
+		g.RecordSuccess(one, "right")
+		g.RecordFailure(one)
 		want := func(p netip.Prefix, secret string, exceeded bool) {
 			t.Helper()
 			if g.Exceeded(p, secret) != exceeded {
@@ -51,7 +51,7 @@ func TestGuesses(t *testing.T) {
 			}
 		}
 		want(one, "guess", false)
-		g.Wrong(one)
+		g.RecordFailure(one)
 		want(one, "guess", true)
 		want(one, "early", true)
 		want(one, "right", false)
@@ -62,22 +62,22 @@ func TestGuesses(t *testing.T) {
 		want(two, "guess", false)
 		time.Sleep(20 * time.Second)
 		want(one, "guess", false)
-		g.Wrong(one)
+		g.RecordFailure(one)
 		want(one, "guess", true)
 		time.Sleep(time.Hour)
 		for range 3 {
 			want(one, "guess", false)
-			g.Wrong(one)
+			g.RecordFailure(one)
 		}
 		want(one, "guess", true)
 		for i := range 64 { // the latest are remembered
-			g.Right(one, fmt.Sprint(i))
+			g.RecordSuccess(one, fmt.Sprint(i))
 			want(one, fmt.Sprint(i), false)
 		}
 	})
 	var none *limits.Guesses
-	none.Wrong(netip.Prefix{})
-	none.Right(netip.Prefix{}, "x")
+	none.RecordFailure(netip.Prefix{})
+	none.RecordSuccess(netip.Prefix{}, "x")
 	if none.Exceeded(netip.Prefix{}, "x") || limits.NewGuesses(0, nil, "") != nil {
 		t.Error("no limit is a limit")
 	}

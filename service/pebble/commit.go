@@ -48,8 +48,8 @@ type inboxState struct {
 
 type inboxOf struct{ keyID, id string }
 
-// inboxesOf is the key of the database that counts the inboxes of a key.
-func inboxesOf(keyID string) string { return string(prefixed(numberPrefix, keyID)) }
+// inboxCountKey is the key of the database that counts the inboxes of a key.
+func inboxCountKey(keyID string) string { return string(prefixed(numberPrefix, keyID)) }
 
 // op is one change. The committer calls prepare, which adds to the group, or returns an error and
 // adds nothing.
@@ -65,9 +65,9 @@ type op struct {
 	err   error      // of prepare
 }
 
-// withdraw reports whether it has kept the committer from taking the change. After it, prepare does
+// cancel reports whether it has kept the committer from taking the change. After it, prepare does
 // not run.
-func (o *op) withdraw() bool {
+func (o *op) cancel() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	withdrawn := !o.taken
@@ -109,15 +109,15 @@ func (s *Store) wait(ctx context.Context, o *op) error {
 		case err := <-o.done:
 			return err
 		case <-full:
-			o.withdraw()
+			o.cancel()
 			return errFull
 		case <-ended:
-			if o.withdraw() || o.test {
+			if o.cancel() || o.test {
 				return ctx.Err()
 			}
 			ended = nil
 		case <-s.over:
-			withdrawn := o.withdraw()
+			withdrawn := o.cancel()
 			if err := s.failed(); err != nil {
 				return err
 			}

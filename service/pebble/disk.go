@@ -97,8 +97,8 @@ func (d *disk) check() error {
 	return d.checkFor(0)
 }
 
-// tight reports whether mail will soon be refused.
-func (d *disk) tight() bool {
+// lowSpace reports whether mail will soon be refused.
+func (d *disk) lowSpace() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.checkFor(d.reserve/2) != nil

@@ -73,7 +73,7 @@ func lockStore(disk vfs.FS, dir string) (*lock, error) {
 	l := &lock{folder: flock.New(dir, flock.SetFlag(os.O_RDONLY))}
 	// Windows cannot lock a folder, and removes no file that is locked. Some network file systems
 	// cannot, either.
-	if _, ok := disk.(private); ok && runtime.GOOS != "windows" {
+	if _, ok := disk.(ownerOnlyFS); ok && runtime.GOOS != "windows" {
 		if locked, err := l.folder.TryLock(); err == nil && !locked {
 			return nil, errors.Join(ErrInUse, l.folder.Close())
 		}
@@ -91,13 +91,13 @@ func lockStore(disk vfs.FS, dir string) (*lock, error) {
 
 func (l *lock) release() error { return errors.Join(l.file.Close(), l.folder.Close()) }
 
-// private is the operating system's file system, in which only the owner can access new files,
+// ownerOnlyFS is the operating system's file system, in which only the owner can access new files,
 // whatever the mode of their folder.
-type private struct{ vfs.FS }
+type ownerOnlyFS struct{ vfs.FS }
 
 const privateMode = 0o600
 
-func (p private) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+func (p ownerOnlyFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	// A file that exists is not truncated, since it may have other names.
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -108,16 +108,18 @@ func (p private) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) 
 	return p.FS.OpenReadWrite(name, c)
 }
 
-func (p private) Lock(name string) (io.Closer, error) {
+func (p ownerOnlyFS) Lock(name string) (io.Closer, error) {
 	if err := createPrivate(name); err != nil {
 		return nil, err
 	}
 	return p.FS.Lock(name)
 }
 
-func (p private) MkdirAll(dir string, mode fs.FileMode) error { return p.FS.MkdirAll(dir, mode&0o700) }
+func (p ownerOnlyFS) MkdirAll(dir string, mode fs.FileMode) error {
+	return p.FS.MkdirAll(dir, mode&0o700)
+}
 
-func (p private) Unwrap() vfs.FS { return p.FS }
+func (p ownerOnlyFS) Unwrap() vfs.FS { return p.FS }
 
 // createPrivate creates an empty file if there is none.
 func createPrivate(name string) error {

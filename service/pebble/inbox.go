@@ -16,14 +16,14 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) er
 		if err := g.free(in); err != nil {
 			return err
 		}
-		n, err := g.count(inboxesOf(in.KeyID))
+		n, err := g.count(inboxCountKey(in.KeyID))
 		if err != nil {
 			return err
 		}
 		if n >= limit {
 			return service.ErrOverQuota
 		}
-		g.setCount(inboxesOf(in.KeyID), n+1)
+		g.setCount(inboxCountKey(in.KeyID), n+1)
 		of := inboxOf{in.KeyID, in.ID}
 		g.set(addressKey(in.Address), encodeAddress(of))
 		g.set(inboxKey(in.KeyID, in.ID), encodeInbox(in))
@@ -140,7 +140,7 @@ func (s *Store) Inboxes(ctx context.Context, p service.PageOfInboxes) (page []se
 		return len(page) < p.Limit, err
 	})
 	if err == nil {
-		total, err = s.count(inboxesOf(p.KeyID))
+		total, err = s.count(inboxCountKey(p.KeyID))
 	}
 	return page, total, err
 }
@@ -160,7 +160,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		if in.gone {
 			return service.ErrNotFound
 		}
-		n, err := g.count(inboxesOf(keyID))
+		n, err := g.count(inboxCountKey(keyID))
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 			g.delete(movedKey(in.Inbox))
 		}
 		g.deleteInbox(in.Inbox)
-		g.setCount(inboxesOf(keyID), n-1)
+		g.setCount(inboxCountKey(keyID), n-1)
 		return nil
 	})
 }
@@ -253,7 +253,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 		}
 		left := make(map[string]int, 1)
 		for _, in := range swept.Inboxes {
-			count := inboxesOf(in.KeyID)
+			count := inboxCountKey(in.KeyID)
 			if _, ok := left[count]; !ok {
 				if left[count], err = g.count(count); err != nil {
 					return err

@@ -98,7 +98,7 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Log = slog.Default()
 	}
 	if o.fs == nil {
-		o.fs = private{vfs.Default}
+		o.fs = ownerOnlyFS{vfs.Default}
 	}
 	if o.Memory == 0 {
 		o.Memory = 64 << 20
@@ -153,7 +153,7 @@ func (s *Store) open(o Options) error {
 	if err == nil {
 		err = checkFolder(o.fs, s.dir, files)
 	}
-	if _, ok := o.fs.(private); ok && err == nil {
+	if _, ok := o.fs.(ownerOnlyFS); ok && err == nil {
 		err = makePrivate(s.dir, o.Log)
 	}
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *Store) runTidy() {
 		}
 		for quiet := false; !quiet; {
 			wait := tidyAfter
-			if s.disk.tight() {
+			if s.disk.lowSpace() {
 				wait = tidyAfterTight
 			}
 			before := s.groups.Load()

@@ -191,7 +191,7 @@ func (s *Server) longPoll(w *response, r *http.Request, read func() (version uin
 	send = err == nil && !matchesETag(r.Header["If-None-Match"], versionTag(version))
 	if !send && limit > 0 {
 		// While there is a body to read, net/http does not notice that the client has left.
-		if applied = r.Body == http.NoBody && s.polls.Enter(w.key.ID); applied {
+		if applied = r.Body == http.NoBody && s.polls.Acquire(w.key.ID); applied {
 			changed, failed := s.wait(w, r, limit, func(ctx context.Context) (bool, error) { return wait(ctx, version) })
 			if failed == nil && changed {
 				_, err = read()
@@ -215,7 +215,7 @@ func (s *Server) longPoll(w *response, r *http.Request, read func() (version uin
 // wait waits for a change and then authenticates the request again, since its key may have been
 // revoked. With an error of code Canceled the client has left.
 func (s *Server) wait(w *response, r *http.Request, limit time.Duration, wait func(context.Context) (bool, error)) (changed bool, err error) {
-	defer s.polls.Leave(w.key.ID)
+	defer s.polls.Release(w.key.ID)
 	w.clearReadDeadline()
 	ctx, cancel := context.WithTimeout(r.Context(), min(limit, s.options.MaxWait))
 	defer cancel()

@@ -139,9 +139,9 @@ func (f *fault) occurs() bool {
 	return true
 }
 
-// misbehave applies the rules for a stage, which a command's verb may name. If done, the client has its
+// injectFault applies the rules for a stage, which a command's verb may name. If done, the client has its
 // answer, or the session ends.
-func (c *conn) misbehave(at string) (done bool, err error) {
+func (c *conn) injectFault(at string) (done bool, err error) {
 	if c.server.chaos == nil {
 		return false, nil
 	}

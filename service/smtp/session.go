@@ -62,7 +62,7 @@ func (c *conn) session() error {
 			return err
 		}
 	}
-	if done, err := c.misbehave("connect"); done {
+	if done, err := c.injectFault("connect"); done {
 		return err
 	}
 	c.reply("220 " + c.server.options.Hostname + " ESMTP Mayfly")
@@ -139,7 +139,7 @@ func (c *conn) command(line []byte) error {
 }
 
 func (c *conn) answer(verb, arg string) error {
-	if done, err := c.misbehave(verb); done {
+	if done, err := c.injectFault(verb); done {
 		if verb == "RCPT" {
 			c.noteRecipient(service.Recipient{})
 		}
@@ -323,7 +323,7 @@ func (c *conn) auth(arg string) error {
 			return c.refuseLogin(err)
 		}
 	}
-	if done, err := c.misbehave("auth"); done {
+	if done, err := c.injectFault("auth"); done {
 		return err
 	}
 	c.login, c.keyID = name, key.ID

@@ -164,11 +164,11 @@ func (c *conn) rcpt(arg string) (r service.Recipient, err error) {
 	r, err = c.server.service.Recipient(c.server.sessions.Context(), c.keyID, to)
 	if err != nil {
 		if code := service.ErrorCode(err); code == service.NotFound || code == service.Invalid {
-			c.server.guesses.Wrong(c.address)
+			c.server.guesses.RecordFailure(c.address)
 		}
 		return r, c.refuse(err)
 	}
-	c.server.guesses.Right(c.address, to)
+	c.server.guesses.RecordSuccess(c.address, to)
 	if f != nil && f.lost {
 		c.tx.fault = f
 	}

@@ -171,10 +171,10 @@ func (c *connection) run(ctx context.Context, cancel context.CancelCauseFunc, s 
 	if s.Args, err = Words(line); err != nil {
 		return refuse(statusUsage, err)
 	}
-	if !server.sessions.Enter(c.keyID) {
+	if !server.sessions.Acquire(c.keyID) {
 		return refuse(statusRateLimit, fmt.Errorf("too many sessions are open: close one, or try again later"))
 	}
-	defer server.sessions.Leave(c.keyID)
+	defer server.sessions.Release(c.keyID)
 	if s.Terminal != nil {
 		limit := server.options.IdleTimeout
 		idle := time.AfterFunc(limit, func() { cancel(errIdle) })

@@ -11,13 +11,13 @@ import (
 
 // Form asks for one or several lines of text.
 type Form struct {
-	Title  string
-	Fields []Field                       // at least one; one alone is shown without its title
-	First  int                           // the field that has focus first
-	Does   string                        // what enter does, such as "creates", for a form of several fields
-	Then   func(values []string) tea.Cmd // does it, if all fields are valid
+	Title       string
+	Fields      []Field                       // at least one; one alone is shown without its title
+	First       int                           // the field that has focus first
+	SubmitLabel string                        // what enter does, such as "creates", for a form of several fields
+	Then        func(values []string) tea.Cmd // does it, if all fields are valid
 	// Asks means that Then asks the service: the form stays open until it is [Answered].
-	Asks   bool
+	Async  bool
 	Failed string // why it failed, or why the form is needed; shown until something is typed
 }
 
@@ -96,7 +96,7 @@ func (f *form) Update(msg tea.Msg) Result {
 func (f *form) enter() Result {
 	values := make([]string, len(f.lines))
 	for n := range f.lines {
-		if f.wrong(n) != "" {
+		if f.fieldError(n) != "" {
 			f.focus(n)
 			f.leave()
 			return Result{}
@@ -106,8 +106,8 @@ func (f *form) enter() Result {
 	if f.waiting {
 		return Result{}
 	}
-	f.waiting, f.Failed = f.Asks, ""
-	return Result{Close: !f.Asks, Do: func() tea.Cmd { return f.Then(values) }}
+	f.waiting, f.Failed = f.Async, ""
+	return Result{Close: !f.Async, Do: func() tea.Cmd { return f.Then(values) }}
 }
 
 // answer ends the waiting.
@@ -127,7 +127,7 @@ func (f *form) focus(n int) {
 
 // leave reports whether the field that has focus may be left.
 func (f *form) leave() bool {
-	f.tried[f.at] = f.wrong(f.at) != ""
+	f.tried[f.at] = f.fieldError(f.at) != ""
 	return !f.tried[f.at]
 }
 
@@ -141,8 +141,8 @@ func (f *form) hint(n int) string {
 	return f.Fields[n].Hint
 }
 
-// wrong is what is wrong with a field, "" if it is valid.
-func (f *form) wrong(n int) string {
+// fieldError is what is wrong with a field, "" if it is valid.
+func (f *form) fieldError(n int) string {
 	if check := f.Fields[n].Check; check != nil {
 		if err := check(f.value(n)); err != nil {
 			return err.Error()
@@ -156,7 +156,7 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 		return f.Title, f.prompt(th, max(10, min(promptWidth, f.w)))
 	}
 	width, height := max(12, min(formWidth, f.w)), f.h
-	foot := f.foot(th, f.Failed, theme.FirstFit([]string{"enter " + f.Does + "   tab next field   esc cancels", "enter " + f.Does + "   esc cancels"}, width), width, 1)
+	foot := f.foot(th, f.Failed, theme.FirstFit([]string{"enter " + f.SubmitLabel + "   tab next field   esc cancels", "enter " + f.SubmitLabel + "   esc cancels"}, width), width, 1)
 	footed := height >= roomyForm || f.Failed != ""
 	if footed {
 		height -= len(foot) + 1
@@ -169,7 +169,7 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 		}
 		rows = append(rows, f.field(th, n, width)...)
 	}
-	rows = around(rows, first, height)
+	rows = visibleFields(rows, first, height)
 	for n := range rows {
 		rows[n] = theme.Fit(rows[n], width)
 	}
@@ -199,7 +199,7 @@ func (f *form) foot(th *theme.Theme, wrong, keys string, w, most int) []string {
 func (f *form) prompt(th *theme.Theme, w int) []string {
 	wrong := f.Failed
 	if f.tried[0] {
-		wrong = cmp.Or(f.wrong(0), wrong)
+		wrong = cmp.Or(f.fieldError(0), wrong)
 	}
 	line := theme.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w)
 	return append([]string{line, ""}, f.foot(th, wrong, f.hint(0), w, maxFoot)...)
@@ -214,7 +214,7 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 		bar, title, prompt, about = th.Accent.On("┃")+" ", th.Bright, th.Accent, f.hint(n)
 	}
 	style := th.Dim
-	if wrong := f.wrong(n); wrong != "" && (f.tried[n] || f.value(n) != "") {
+	if wrong := f.fieldError(n); wrong != "" && (f.tried[n] || f.value(n) != "") {
 		about = "! " + wrong
 		if f.tried[n] {
 			style = th.Bad
@@ -228,8 +228,8 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 	}
 }
 
-// around chooses the rows to show: those around the field that begins at first, or its title and line.
-func around(rows []string, first, height int) []string {
+// visibleFields chooses the rows to show: those around the field that begins at first, or its title and line.
+func visibleFields(rows []string, first, height int) []string {
 	if height < 2 { // the line alone
 		first++
 	}

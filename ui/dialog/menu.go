@@ -49,7 +49,7 @@ func (m *menu) replace(by Menu) {
 		c.Title, c.Aside = theme.StableWidth(c.Title), theme.StableWidth(c.Aside)
 		m.byID[c.ID], m.titles = c, append(m.titles, c.Title)
 	}
-	if m.narrow(); !m.list.Placed() {
+	if m.narrow(); !m.list.UserMoved() {
 		m.list.First()
 	}
 }
@@ -156,8 +156,8 @@ func (m *menu) height() int {
 	return max(2, min(28, len(m.Choices)+len(m.heads)+1, room))
 }
 
-// tall is the height of a choice, with the title of the group that begins there.
-func (m *menu) tall(id string) int {
+// itemHeight is the height of a choice, with the title of the group that begins there.
+func (m *menu) itemHeight(id string) int {
 	if m.heads[id] && m.line.Value() == "" {
 		return 2
 	}
@@ -166,14 +166,14 @@ func (m *menu) tall(id string) int {
 
 func (m *menu) Fit(w, h int) {
 	m.room.Fit(w, h)
-	m.rows = m.list.Rows(max(1, m.height()-1), m.tall)
+	m.rows = m.list.Rows(max(1, m.height()-1), m.itemHeight)
 }
 
 func (m *menu) Rows(th *theme.Theme) (string, []string) {
 	width := max(10, min(72, m.w))
 	rows := []string{th.Accent.On("› ") + m.line.View(th, width-2), ""}
 	for _, r := range m.rows {
-		alone := r.Y > 0 && r.H < m.tall(r.ID)
+		alone := r.Y > 0 && r.H < m.itemHeight(r.ID)
 		if r.H > 1 || alone {
 			rows = append(rows, th.Bright.On(theme.Cut(m.byID[r.ID].Group, width)))
 		}
@@ -287,11 +287,11 @@ func (l *List) Select(id string) bool {
 	return true
 }
 
-// Placed reports whether the user put the selection, or the scroll position, where it is.
-func (l *List) Placed() bool { return l.placed }
+// UserMoved reports whether the user put the selection, or the scroll position, where it is.
+func (l *List) UserMoved() bool { return l.placed }
 
-// Stay keeps the selection with its item, as if the user had selected it.
-func (l *List) Stay() { l.placed = true }
+// Pin keeps the selection with its item, as if the user had selected it.
+func (l *List) Pin() { l.placed = true }
 
 // Move moves the selection by n items and stops at both ends.
 func (l *List) Move(n int) {

@@ -12,12 +12,12 @@ import (
 
 // Question is answered with one key press. A held key does not count.
 type Question struct {
-	Title   string
-	Text    []string                   // paragraphs, the most important first
-	Detail  func(w, most int) []string // at most that many rows of w cells; may be nil
-	Answers []Answer                   // the first is yes
-	Keep    string                     // what esc does, such as "keep it"
-	Bad     bool                       // yes cannot be undone
+	Title       string
+	Text        []string                   // paragraphs, the most important first
+	Detail      func(w, most int) []string // at most that many rows of w cells; may be nil
+	Answers     []Answer                   // the first is yes
+	CancelLabel string                     // what esc does, such as "keep it"
+	Destructive bool                       // yes cannot be undone
 }
 
 // Answer is one answer to a question.
@@ -67,14 +67,14 @@ func (q *question) Rows(th *theme.Theme) (string, []string) {
 func (q *question) answers(th *theme.Theme, w int) []string {
 	var all []string
 	style := th.Accent
-	if q.Bad {
+	if q.Destructive {
 		style = th.Bad + th.Bright
 	}
 	for _, a := range q.Answers {
 		all = append(all, style.On(a.Keys[0])+" "+a.Does)
 		style = th.Accent
 	}
-	all = append(all, th.Accent.On("esc")+th.Dim.On(" "+q.Keep))
+	all = append(all, th.Accent.On("esc")+th.Dim.On(" "+q.CancelLabel))
 	rows := all[:1:1]
 	for _, answer := range all[1:] {
 		if line := rows[len(rows)-1] + "   " + answer; theme.Width(line) <= w {

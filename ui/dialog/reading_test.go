@@ -12,7 +12,7 @@ func TestAQuestion(t *testing.T) {
 	question := func() *screen {
 		return open(t, NewQuestion(Question{
 			Title: "Delete this inbox?", Text: []string{"ada@apitest.example", "4 messages go with it. This cannot be undone."},
-			Keep: "keep it", Bad: true,
+			CancelLabel: "keep it", Destructive: true,
 			Answers: []Answer{{Keys: []string{"y"}, Does: "delete", Do: leads("delete")}, {Keys: []string{"c"}, Does: "copy", Do: leads("copy")}},
 		}), 40, 12)
 	}
@@ -56,7 +56,7 @@ func TestALongLinkHidesNeitherWarningNorAnswers(t *testing.T) {
 	link := "https://accounts.example.evil.test/" + strings.Repeat("path/", 500) + "?end=1"
 	for _, size := range [][2]int{{120, 36}, {40, 12}, {20, 6}} {
 		s := open(t, NewQuestion(Question{
-			Title: "Open this link?", Text: []string{"→ accounts.example.evil.test", "! The text says bank.example, the link leads elsewhere"}, Keep: "leave it",
+			Title: "Open this link?", Text: []string{"→ accounts.example.evil.test", "! The text says bank.example, the link leads elsewhere"}, CancelLabel: "leave it",
 			Detail:  func(w, most int) []string { return Shorten(link, w, min(most, 6)) },
 			Answers: []Answer{{Keys: []string{"o", "enter"}, Does: "open", Do: leads(link)}, {Keys: []string{"y"}, Does: "copy"}},
 		}), size[0], size[1])

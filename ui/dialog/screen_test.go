@@ -78,7 +78,7 @@ func every() map[string]Dialog {
 	}
 	return map[string]Dialog{
 		"question": NewQuestion(Question{
-			Title: "Delete 12 inboxes?", Text: []string{"0 messages go with them. This cannot be undone."}, Bad: true, Keep: "keep them",
+			Title: "Delete 12 inboxes?", Text: []string{"0 messages go with them. This cannot be undone."}, Destructive: true, CancelLabel: "keep them",
 			Detail: func(w, most int) []string {
 				return strings.Split(strings.Repeat("an inbox\n", min(most, 7)-1)+"more", "\n")
 			},

@@ -13,7 +13,7 @@ import (
 
 func inboxForm() Dialog {
 	return NewForm(Form{
-		Title: "New inbox", Does: "creates", Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) },
+		Title: "New inbox", SubmitLabel: "creates", Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) },
 		Fields: []Field{
 			{Title: "Username", Hint: "the part before the @", Placeholder: "random", Check: func(v string) error {
 				if strings.Contains(v, "..") {
@@ -94,7 +94,7 @@ func TestAFieldThatIsWrongIsGoneBackTo(t *testing.T) {
 func TestAFormThatAsksStaysUntilItIsAnswered(t *testing.T) {
 	for _, fields := range [][]Field{{{Value: "ada", Hint: "a name"}}, {{Title: "Username", Value: "ada"}, {Title: "TTL"}}} {
 		for _, size := range [][2]int{{80, 24}, {40, 12}, {40, 8}} {
-			s := open(t, NewForm(Form{Title: "New inbox", Asks: true, Fields: fields, Then: func(v []string) tea.Cmd { return says(v[0]) }}), size[0], size[1])
+			s := open(t, NewForm(Form{Title: "New inbox", Async: true, Fields: fields, Then: func(v []string) tea.Cmd { return says(v[0]) }}), size[0], size[1])
 			s.send(Answered{}) // of another
 			s.send(Answered{Err: "the label is taken"})
 			s.draw().DontSee("taken")

@@ -86,8 +86,8 @@ func (h *Host) Copy(ctx context.Context, env term.Env, text, what string) tea.Cm
 }
 
 // Copied says what was copied, and to which clipboards besides the terminal's.
-func Copied(what string, names ...string) Done {
-	return Done{Text: "copied " + what, How: strings.Join(append([]string{"OSC 52"}, names...), ", "), EndMatters: true}
+func Copied(what string, names ...string) Result {
+	return Result{Text: "copied " + what, How: strings.Join(append([]string{"OSC 52"}, names...), ", "), EndMatters: true}
 }
 
 // openTimeout is how long an opener is watched: it may be the browser itself.
@@ -109,14 +109,14 @@ func (h *Host) open(ctx context.Context, env term.Env, target, name, copied stri
 	return func() tea.Msg {
 		opener, err := h.Opener(env, target)
 		if err != nil {
-			return h.copyInstead(ctx, env, target, Done{Text: "copied " + copied + ": nothing here can open it", How: err.Error()})
+			return h.copyInstead(ctx, env, target, Result{Text: "copied " + copied + ": nothing here can open it", How: err.Error()})
 		}
 		var said atomic.Bool
 		say := func(text string) tea.Msg {
 			if said.Swap(true) {
 				return nil
 			}
-			return Done{Text: text + name}
+			return Result{Text: text + name}
 		}
 		return tea.BatchMsg{
 			tea.Tick(openTimeout, func(time.Time) tea.Msg { return say("handed to " + opener.Name + ": ") }),
@@ -126,20 +126,20 @@ func (h *Host) open(ctx context.Context, env term.Env, target, name, copied stri
 					return say("opened ")
 				}
 				said.Store(true)
-				return h.copyInstead(ctx, env, target, Done{Err: fmt.Errorf("%w; %s is copied instead", err, copied)})
+				return h.copyInstead(ctx, env, target, Result{Err: fmt.Errorf("%w; %s is copied instead", err, copied)})
 			},
 		}
 	}
 }
 
 // copyInstead copies what could not be opened, and then says so.
-func (h *Host) copyInstead(ctx context.Context, env term.Env, target string, d Done) tea.Msg {
+func (h *Host) copyInstead(ctx context.Context, env term.Env, target string, d Result) tea.Msg {
 	_, _ = h.Clipboard(ctx, env, target) // the terminal's clipboard may work
 	return tea.BatchMsg{toTerminal(env, target), func() tea.Msg { return d }}
 }
 
-// Done is the outcome of work, for the bottom line: what was done, or why it failed.
-type Done struct {
+// Result is the outcome of work, for the bottom line: what was done, or why it failed.
+type Result struct {
 	Text       string
 	How        string // how it was done, left out where there is no room
 	EndMatters bool   // of the text, as of an address: it is cut in its middle

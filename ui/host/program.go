@@ -79,9 +79,9 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Release gives a program the terminal until it ends. With pause, what it wrote stays on the screen
+// RunInTerminal gives a program the terminal until it ends. With pause, what it wrote stays on the screen
 // until a key is pressed. The message of then follows.
-func (h *Host) Release(ctx context.Context, p Program, pause bool, then func(err error) tea.Msg) tea.Cmd {
+func (h *Host) RunInTerminal(ctx context.Context, p Program, pause bool, then func(err error) tea.Msg) tea.Cmd {
 	return tea.Exec(&onTerminal{ctx, p, pause, h.ReleaseTerminal}, then)
 }
 

@@ -21,8 +21,8 @@ type Column struct {
 	Shown []dialog.Row // the rows on the screen
 }
 
-// lay lays the rows out in r, above so many lines at its end; tall returns the height of a row in lines.
-func (c *Column) lay(r theme.Rect, below int, tall func(id string) int) {
+// layout lays the rows out in r, above so many lines at its end; tall returns the height of a row in lines.
+func (c *Column) layout(r theme.Rect, below int, tall func(id string) int) {
 	c.Rect, c.Shown = r, nil
 	if !r.Empty() {
 		c.Shown = c.Rows(r.H-r.Top()-below, tall)

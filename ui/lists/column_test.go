@@ -17,7 +17,7 @@ func two(string) int { return 2 }
 func column(n int) *Column {
 	c := &Column{Marks: map[string]bool{}}
 	c.Set(uitest.IDs(n))
-	c.lay(theme.Rect{X: 5, Y: 3, W: 20, H: 12}, 0, two)
+	c.layout(theme.Rect{X: 5, Y: 3, W: 20, H: 12}, 0, two)
 	return c
 }
 
@@ -84,7 +84,7 @@ func TestAColumnWithLittleRoom(t *testing.T) {
 		h, top, rows int
 		dense        bool
 	}{{0, 1, 0, true}, {1, 1, 0, true}, {4, 1, 2, true}, {8, 1, 4, true}, {9, 2, 4, false}, {12, 2, 5, false}} {
-		c.lay(theme.Rect{W: 20, H: s.h}, 0, two)
+		c.layout(theme.Rect{W: 20, H: s.h}, 0, two)
 		if c.Rect.Dense() != s.dense || c.Rect.Top() != s.top || len(c.Shown) != s.rows {
 			t.Errorf("%d lines high: dense %v, rows from %d on, %d of them", s.h, c.Rect.Dense(), c.Rect.Top(), len(c.Shown))
 		}

@@ -90,7 +90,7 @@ func (p *Inboxes) Fit(r theme.Rect) {
 		below = 1
 	}
 	p.brief = r.Top()+1+2*len(p.store.Order)+below > r.H // also while a filter leaves few of them
-	p.lay(r, below, func(id string) int {
+	p.layout(r, below, func(id string) int {
 		if id == store.All || p.brief {
 			return 1
 		}

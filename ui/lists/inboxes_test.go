@@ -46,7 +46,7 @@ func (s *inboxScene) put(id, domain string) *store.Inbox {
 func (s *inboxScene) mail(id string, old, unread int) {
 	var list []api.Summary
 	if old > 0 {
-		s.store.Merge(map[string]registry.Seen{id: {Until: start.Unix()}})
+		s.store.Merge(map[string]registry.ReadState{id: {Until: start.Unix()}})
 	}
 	for n := range old + unread {
 		list = append(list, api.Summary{ID: fmt.Sprint(n), ReceivedAt: start.Add(time.Duration(n-old+1) * time.Second)})

@@ -34,7 +34,7 @@ func (p *Messages) Show(inboxID string) {
 		return
 	}
 	delete(p.places, p.InboxID)
-	if sel := p.Selected(); sel != "" && p.Placed() {
+	if sel := p.Selected(); sel != "" && p.UserMoved() {
 		p.places[p.InboxID] = sel
 	}
 	typing := p.Typing()
@@ -54,7 +54,7 @@ func (p *Messages) Refresh() {
 		keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !p.kept(p.store.Messages[k]) })
 	}
 	p.Set(keys)
-	if !p.Placed() {
+	if !p.UserMoved() {
 		p.First()
 	}
 	maps.DeleteFunc(p.Marks, func(k string, _ bool) bool { return p.store.Messages[k] == nil })
@@ -96,7 +96,7 @@ func (p *Messages) Keys() []string {
 
 // Fit lays the rows out in r.
 func (p *Messages) Fit(r theme.Rect) {
-	p.lay(r, 0, func(string) int {
+	p.layout(r, 0, func(string) int {
 		if r.Low() {
 			return 1
 		}
@@ -152,13 +152,13 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 	if p.Marks[row.ID] {
 		mark = "✓"
 	}
-	at, files := span{Text: theme.Age(now.Sub(m.Received)), Style: th.Dim}, span{Text: m.Findings.FilesText(), Style: th.Dim}
+	at, files := span{Text: theme.Age(now.Sub(m.Received)), Style: th.Dim}, span{Text: m.Extracted.FilesText(), Style: th.Dim}
 	name := ""
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
 		name = th.StableWidth(i.Name())
 	}
 	if p.Rect.Low() {
-		return []string{b.line(mark, oneLine(th, b.room(span{}), m.Findings, sender, subject, name, files.Text, at.Text)...)}
+		return []string{b.line(mark, oneLine(th, b.room(span{}), m.Extracted, sender, subject, name, files.Text, at.Text)...)}
 	}
 	first := []span{sender}
 	if name != "" {
@@ -167,7 +167,7 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 		first = append(first, inbox)
 	}
 	room := b.room(files)
-	found, _ := findings(th, room, room/2, m.Findings)
+	found, _ := findings(th, room, room/2, m.Extracted)
 	return []string{b.line(mark, append(first, at)...), b.line(" ", append(found, subject, files)...)}
 }
 
@@ -178,7 +178,7 @@ const (
 
 // oneLine is a row of one line, w cells wide: the code or the link, then sender and subject. At its end is as much of the
 // inbox, the number of files and the age as there is room for.
-func oneLine(th *theme.Theme, w int, f *store.Findings, sender, subject span, inbox, files, age string) []span {
+func oneLine(th *theme.Theme, w int, f *store.Extracted, sender, subject span, inbox, files, age string) []span {
 	spans, w := findings(th, w, w/3, f)
 	subject.Text = "  " + subject.Text
 	room := w - 1 - min(max(minText, w/2), theme.Width(sender.Text+subject.Text))
@@ -206,7 +206,7 @@ func beside(text, other string, w int) string {
 
 // findings are the code and an arrow for a link, or the link in at most that many cells, with which a line of w cells
 // begins, and how many are left.
-func findings(th *theme.Theme, w, most int, f *store.Findings) (spans []span, left int) {
+func findings(th *theme.Theme, w, most int, f *store.Extracted) (spans []span, left int) {
 	switch {
 	case !f.Any():
 		return nil, w

@@ -29,7 +29,7 @@ type scene struct {
 
 func open(t testing.TB, w, h int) *scene {
 	s := &scene{t: t, store: store.New(start), now: start}
-	s.store.Merge(map[string]registry.Seen{"a": {Until: start.Add(-time.Minute).Unix()}})
+	s.store.Merge(map[string]registry.ReadState{"a": {Until: start.Add(-time.Minute).Unix()}})
 	for _, id := range []string{"a", "b"} {
 		s.store.Put(api.Inbox{ID: id, Email: id + "da@x.example", ExpiresAt: start.Add(time.Hour)}, start)
 	}
@@ -96,7 +96,7 @@ func (s *scene) selected() string {
 
 // find says what was found in a message of inbox a.
 func (s *scene) find(id, code, link string) {
-	f := &store.Findings{Code: code}
+	f := &store.Extracted{Code: code}
 	if link != "" {
 		f.Link = render.Link{URL: "https://x.example/", Text: link}
 	}
@@ -113,8 +113,8 @@ func TestTheList(t *testing.T) {
 	s.find("3", "482913", "Confirm e-mail")
 	s.find("2", "", "Reset the password of the account")
 	s.find("1", "", "")
-	s.store.Messages[s.IDs()[2]].Findings.Files = 1
-	s.store.Messages[s.IDs()[3]].Findings.Files = 12
+	s.store.Messages[s.IDs()[2]].Extracted.Files = 1
+	s.store.Messages[s.IDs()[3]].Extracted.Files = 12
 	s.send(uitest.First, uitest.Move(1))
 	s.draw().Is(`
  ada@x.example
@@ -263,7 +263,7 @@ func TestHostileMail(t *testing.T) {
 			s := open(t, w, h)
 			i, _ := s.store.Put(api.Inbox{ID: "h", Email: uitest.Hostile + "@" + uitest.Hostile}, start)
 			s.listed("h", api.Summary{ID: uitest.Hostile, From: uitest.Hostile, Subject: uitest.Hostile}, api.Summary{ID: "2", FromName: uitest.Hostile})
-			s.store.SetFindings(s.IDs()[0], &store.Findings{Code: render.Clean(uitest.Hostile), Link: render.Link{URL: uitest.Hostile, Text: render.Clean(uitest.Hostile)}}, nil)
+			s.store.SetFindings(s.IDs()[0], &store.Extracted{Code: render.Clean(uitest.Hostile), Link: render.Link{URL: uitest.Hostile, Text: render.Clean(uitest.Hostile)}}, nil)
 			s.send(nil)
 			s.draw()
 			s.Show("h")

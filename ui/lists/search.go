@@ -305,7 +305,7 @@ func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 		about = append(about, span{Text: "  "})
 		about = append(about, s.spans(th, excerpt, th.Dim)...)
 	case slices.ContainsFunc(s.words, m.HasCode):
-		about = append(about, span{Text: "  " + m.Findings.Code, Style: th.Code})
+		about = append(about, span{Text: "  " + m.Extracted.Code, Style: th.Code})
 	}
 	if s.tall() == 1 {
 		return []string{b.line(mark, append(append(append(sender, span{Text: "  "}), about...), when)...)}

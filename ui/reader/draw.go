@@ -200,7 +200,7 @@ func (p *Pane) titleSubject() string {
 
 // lead stands before the subject of a low pane, whose body may begin without it: the code, or the link.
 func (p *Pane) lead() string {
-	f, th := p.Message.Findings, p.theme
+	f, th := p.Message.Extracted, p.theme
 	if !p.Rect.Low() || !f.Any() {
 		return ""
 	}

@@ -92,7 +92,7 @@ func (p *Pane) Layout() tea.Cmd {
 	case p.laidOut == k:
 		p.findPending()
 	case small, ready.generation == k.generation && ready.view == k.view && ready.options == k.options:
-		return p.put(LayoutDone{k, lay()})
+		return p.setLines(LayoutDone{k, lay()})
 	case p.laying != k:
 		p.laying = k
 		return func() tea.Msg { return LayoutDone{k, lay()} }
@@ -100,8 +100,8 @@ func (p *Pane) Layout() tea.Cmd {
 	return nil
 }
 
-// Take shows the result of a layout in the background, unless it is stale.
-func (p *Pane) Take(m LayoutDone) tea.Cmd {
+// ApplyLayout shows the result of a layout in the background, unless it is stale.
+func (p *Pane) ApplyLayout(m LayoutDone) tea.Cmd {
 	if m.key != p.key() { // another layout may be under way
 		if m.key == p.laying {
 			p.laying = layoutKey{}
@@ -112,11 +112,11 @@ func (p *Pane) Take(m LayoutDone) tea.Cmd {
 		return cmd
 	}
 	p.laying = layoutKey{}
-	return p.put(m)
+	return p.setLines(m)
 }
 
-// put shows lines and keeps the place in the text.
-func (p *Pane) put(m LayoutDone) tea.Cmd {
+// setLines shows lines and keeps the place in the text.
+func (p *Pane) setLines(m LayoutDone) tea.Cmd {
 	at, same := p.left[m.key.view], p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation
 	if same {
 		at = p.position()
@@ -247,5 +247,5 @@ func (p *Pane) OnRaw(m tea.RawMsg) tea.Cmd {
 	}
 	laid := p.images.laid
 	p.images.sending, p.images.laid = "", LayoutDone{}
-	return p.Take(laid)
+	return p.ApplyLayout(laid)
 }

@@ -162,7 +162,7 @@ func TestThePixelsComeBeforeTheirCells(t *testing.T) {
 	s := gallery(t, rimage.KittyCells)
 	s.act("images")
 	s.run(s.TidyImages())
-	raw := s.Take(s.Layout()().(LayoutDone))
+	raw := s.ApplyLayout(s.Layout()().(LayoutDone))
 	if raw == nil {
 		t.Fatal("the terminal is sent nothing")
 	}

@@ -20,8 +20,8 @@ import (
 
 // painting is the message as a browser paints it.
 type painting struct {
-	done  map[browser.Look]*painted // not nil while a message is open
-	stop  context.CancelFunc        // ends the browser; nil while none works
+	done  map[browser.Viewport]*painted // not nil while a message is open
+	stop  context.CancelFunc            // ends the browser; nil while none works
 	drawn drawn
 	// garbage is set when tens of megabytes can be given back: the collector may not run for minutes.
 	garbage bool
@@ -36,12 +36,12 @@ type painted struct {
 // PaintingDone is the end of a painting.
 type PaintingDone struct {
 	generation uint64
-	look       browser.Look
+	look       browser.Viewport
 	painted    *painted
 }
 
 // Paint has the message painted for the web view, unless it is or will be, and gives back what others took.
-func (p *Pane) Paint(ctx context.Context, by *browser.Painter, c *api.Client) (cmd tea.Cmd) {
+func (p *Pane) Paint(ctx context.Context, by *browser.Screenshotter, c *api.Client) (cmd tea.Cmd) {
 	if p.garbage {
 		p.garbage = false
 		cmd = func() tea.Msg { host.FreeMemory(); return nil }
@@ -69,7 +69,7 @@ func (p *Pane) OnPainted(m PaintingDone) {
 
 // Repaint has painted anew what could not be painted.
 func (p *Pane) Repaint() {
-	maps.DeleteFunc(p.done, func(_ browser.Look, d *painted) bool { return d.err != nil })
+	maps.DeleteFunc(p.done, func(_ browser.Viewport, d *painted) bool { return d.err != nil })
 }
 
 // layOutPainting returns a function that lays out the web view, nil while there is nothing to show.

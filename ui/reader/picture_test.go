@@ -28,7 +28,7 @@ func webView(t *testing.T, p rimage.Protocol) *scene {
 	return s
 }
 
-var nobody = &browser.Painter{Command: "no-browser-in-tests"}
+var nobody = &browser.Screenshotter{Command: "no-browser-in-tests"}
 
 // begin has the message painted, and reports whether that was wanted.
 func (s *scene) begin() bool {
@@ -78,7 +78,7 @@ func TestEachLookIsPaintedOnce(t *testing.T) {
 	}
 	s.Move(20)
 	top := s.top
-	s.Look = browser.Look{Phone: true, Dark: true}
+	s.Look = browser.Viewport{Phone: true, Dark: true}
 	if !s.begin() {
 		t.Fatal("another look is not painted")
 	}
@@ -90,7 +90,7 @@ func TestEachLookIsPaintedOnce(t *testing.T) {
 	if s.top != top {
 		t.Errorf("the place is lost: %d is at the top, was %d", s.top, top)
 	}
-	s.Look = browser.Look{}
+	s.Look = browser.Viewport{}
 	if s.begin() {
 		t.Error("a look is painted again")
 	}
@@ -111,7 +111,7 @@ func TestLeavingAMessageEndsItsBrowser(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n: >"+dir+"/started\nexec sleep 600\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	by := &browser.Painter{Command: script}
+	by := &browser.Screenshotter{Command: script}
 	if _, err := by.Browser(); err != nil {
 		t.Skip("the browser of this test is a shell script")
 	}

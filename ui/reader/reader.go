@@ -32,8 +32,8 @@ type Pane struct {
 	summary summary          // of Opened
 	Err     error            // why the message could not be opened
 	View    render.View
-	Look    browser.Look // of the web view, for this message and the next
-	Ended   bool         // the inbox is gone; the message stays until the user leaves it
+	Look    browser.Viewport // of the web view, for this message and the next
+	Ended   bool             // the inbox is gone; the message stays until the user leaves it
 	Rect    theme.Rect
 	Away    bool // no browser renders for the user, who is elsewhere: there is no web view
 
@@ -94,7 +94,7 @@ func (p *Pane) Close() {
 		p.stop()
 	}
 	*p = Pane{Rect: p.Rect, look: p.look, Generation: p.Generation + 1, images: p.images,
-		Look: p.Look, painting: painting{done: map[browser.Look]*painted{}, drawn: p.drawn, garbage: p.garbage || len(p.done) > 0}}
+		Look: p.Look, painting: painting{done: map[browser.Viewport]*painted{}, drawn: p.drawn, garbage: p.garbage || len(p.done) > 0}}
 }
 
 // Show shows a message that has been fetched.

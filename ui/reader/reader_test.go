@@ -360,7 +360,7 @@ func TestASubjectIsCutOffNowhereWhereRunesAreCounted(t *testing.T) {
 
 func TestTheLinkInTheTitleIsAsWideWhereRunesAreCounted(t *testing.T) {
 	s := open(t, 40, 10, welcome)
-	s.Message.Findings = &store.Findings{Link: render.Link{URL: "https://x.example/", Text: "Join " + uitest.Joined}}
+	s.Message.Extracted = &store.Extracted{Link: render.Link{URL: "https://x.example/", Text: "Join " + uitest.Joined}}
 	uitest.Draw(t, s.Draw(true, start)[:1], 40).See("↗ Join", "· Confirm your")
 }
 

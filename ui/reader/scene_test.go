@@ -76,7 +76,7 @@ func (s *scene) run(cmd tea.Cmd) {
 	for cmd != nil {
 		switch m := cmd().(type) {
 		case LayoutDone:
-			cmd = s.Take(m)
+			cmd = s.ApplyLayout(m)
 		case tea.RawMsg:
 			s.raw = append(s.raw, fmt.Sprint(m.Msg))
 			cmd = s.OnRaw(m)

@@ -74,7 +74,7 @@ type Connected struct {
 	Session *Session // nil if it failed
 	Inboxes []api.Inbox
 	Known   []registry.Inbox // from the registry
-	Seen    map[string]registry.Seen
+	Seen    map[string]registry.ReadState
 	Err     error
 	attempt uint64
 	target  Target
@@ -156,9 +156,9 @@ func (c *Connection) save(m Connected, where keys.Place) error {
 func (m Connected) LacksKeyring() bool { return errors.Is(m.saveErr, keys.ErrNoKeyring) }
 
 // KeepInFile is the request to keep a key in a file.
-func (c *Connection) KeepInFile(m Connected, apply func(host.Done) tea.Cmd) *Request {
-	return Ask(nil, "keeping the key", "", func(context.Context) (host.Done, error) {
-		return host.Done{Text: "saved the API key to a file only you can read"}, c.save(m, keys.File)
+func (c *Connection) KeepInFile(m Connected, apply func(host.Result) tea.Cmd) *Request {
+	return Ask(nil, "keeping the key", "", func(context.Context) (host.Result, error) {
+		return host.Result{Text: "saved the API key to a file only you can read"}, c.save(m, keys.File)
 	}, apply)
 }
 
@@ -185,7 +185,7 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	if m.Session == nil {
 		c.log.Warn("not connected", "error", m.Err)
 		if c.Session != nil {
-			return None, done(host.Done{Err: m.Err})
+			return None, done(host.Result{Err: m.Err})
 		}
 		failures := c.state.failures + 1
 		c.state = state{since: c.state.since, err: m.Err, failures: failures, retryAt: now.Add(min(time.Second<<min(failures, 5), maxRetryDelay))}
@@ -201,14 +201,14 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	c.log.Info("connected", "to", m.Session.Name, "after", now.Sub(c.state.since), "error", m.Err)
 	cmds := []tea.Cmd{c.owner.end(before), m.Session.Listen, m.Session.AwaitSeen}
 	if m.Session.Notice != "" {
-		cmds = append(cmds, done(host.Done{Err: errors.New(m.Session.Notice)}))
+		cmds = append(cmds, done(host.Result{Err: errors.New(m.Session.Notice)}))
 	}
 	c.Target, c.asked = m.target, m.target
 	c.Session, c.state = m.Session, state{since: now, err: m.Err}
 	return change, tea.Batch(cmds...)
 }
 
-func done(d host.Done) tea.Cmd { return func() tea.Msg { return d } }
+func done(d host.Result) tea.Cmd { return func() tea.Msg { return d } }
 
 // Since is when connecting began; once connected, when that was.
 func (c *Connection) Since() time.Time { return c.state.since }
@@ -233,16 +233,16 @@ func (c *Connection) LacksWatching(inboxes int) bool {
 }
 
 // Outcome says how connecting ended, nothing for an attempt that was overtaken.
-func (c *Connection) Outcome(m Connected) host.Done {
+func (c *Connection) Outcome(m Connected) host.Result {
 	switch {
 	case m.attempt != c.attempt:
-		return host.Done{}
+		return host.Result{}
 	case m.Err != nil:
-		return host.Done{Err: m.Err}
+		return host.Result{Err: m.Err}
 	case m.saved != (Profile{}):
-		return host.Done{Text: "connected to " + m.Session.Name + ", saved as a profile", Err: m.saveErr}
+		return host.Result{Text: "connected to " + m.Session.Name + ", saved as a profile", Err: m.saveErr}
 	}
-	return host.Done{Text: "connected to " + m.Session.Name}
+	return host.Result{Text: "connected to " + m.Session.Name}
 }
 
 // Apply applies an event of the watcher.

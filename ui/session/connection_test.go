@@ -313,7 +313,7 @@ func TestAProfileIsKept(t *testing.T) {
 			if s.use(func() tea.Msg { return m }) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
 				t.Errorf("it connects to %+v", s.asked)
 			}
-			if got := s.Outcome(m); got != (host.Done{Text: "connected to a, saved as a profile", Err: failure}) {
+			if got := s.Outcome(m); got != (host.Result{Text: "connected to a, saved as a profile", Err: failure}) {
 				t.Errorf("it is kept: %+v", got)
 			}
 			if got := fmt.Sprint(s.profiles, s.Profiles()); got != "[work a k] "+want {
@@ -332,9 +332,9 @@ func TestAProfileIsKept(t *testing.T) {
 		m := s.choose(Target{Profile: "work", BaseURL: "a", Key: "k"}, true)
 		s.use(func() tea.Msg { return m })
 		delete(s.fails, "save")
-		var got host.Done
-		do(s.KeepInFile(m, func(d host.Done) tea.Cmd { got = d; return nil }))
-		if !m.LacksKeyring() || got != (host.Done{Text: "saved the API key to a file only you can read"}) || fmt.Sprint(s.profiles, s.Profiles()) != "[work a k work a k in the file] [{work a}]" {
+		var got host.Result
+		do(s.KeepInFile(m, func(d host.Result) tea.Cmd { got = d; return nil }))
+		if !m.LacksKeyring() || got != (host.Result{Text: "saved the API key to a file only you can read"}) || fmt.Sprint(s.profiles, s.Profiles()) != "[work a k work a k in the file] [{work a}]" {
 			t.Errorf("it led to %+v, kept %q, listed %v", got, s.profiles, s.Profiles())
 		}
 	})

@@ -22,7 +22,7 @@ type Opened struct {
 	Key        string
 	Generation uint64           // of the reader that asked; 0 for a prefetch
 	Message    *message.Message // nil when it could not be fetched
-	Findings   *store.Findings
+	Findings   *store.Extracted
 	Text       *store.Text
 	Err        error
 }
@@ -81,7 +81,7 @@ func (s *Session) fetch(ctx context.Context, c *api.Client, inboxID string, summ
 }
 
 // read computes everything the screen shows of a message, so that drawing need not.
-func read(m *message.Message) *store.Findings {
+func read(m *message.Message) *store.Extracted {
 	mail := m.Mail()
 	mail.Checks()
 	mail.CountImages()
@@ -114,7 +114,7 @@ func (s *Session) FetchRaw(key string, m *message.Message, apply func(RawFetched
 
 // FreeMemory returns memory after a message of 1 MiB or more: the collector may not run for minutes.
 func FreeMemory(m *message.Message) tea.Cmd {
-	if m == nil || m.Weight() < 1<<20 {
+	if m == nil || m.MemorySize() < 1<<20 {
 		return nil
 	}
 	return func() tea.Msg { host.FreeMemory(); return nil }
@@ -150,24 +150,24 @@ func (s *Session) whole(ctx context.Context, from Source) (*message.Message, err
 }
 
 // SaveMessage saves the raw message to dir, or its text and HTML without one.
-func (s *Session) SaveMessage(ctx context.Context, from Source, dir string) (host.Done, error) {
+func (s *Session) SaveMessage(ctx context.Context, from Source, dir string) (host.Result, error) {
 	m, err := s.whole(ctx, from)
 	if err != nil {
-		return host.Done{}, err
+		return host.Result{}, err
 	}
 	files, err := m.Save(dir)
 	switch {
 	case err != nil:
-		return host.Done{}, err
+		return host.Result{}, err
 	case len(files) == 0:
-		return host.Done{}, errors.New("this message has nothing to save")
+		return host.Result{}, errors.New("this message has nothing to save")
 	}
 	return savedFile(files[len(files)-1]), nil
 }
 
 // RequireRelay returns why the service releases no messages, or "" if it does.
 func (s *Session) RequireRelay() (disabledReason string) {
-	switch _, allow := s.Client.Offers(); {
+	switch _, allow := s.Client.Advertised(); {
 	case len(allow) > 0:
 		return ""
 	case s.Local:
@@ -177,11 +177,11 @@ func (s *Session) RequireRelay() (disabledReason string) {
 }
 
 // savedFile says that a file was saved, or was there already.
-func savedFile(file message.Saved) host.Done {
+func savedFile(file message.Saved) host.Result {
 	if file.Before {
-		return host.Done{Text: "already there: " + host.ShortPath(file.Path), EndMatters: true}
+		return host.Result{Text: "already there: " + host.ShortPath(file.Path), EndMatters: true}
 	}
-	return host.Done{Text: "saved " + host.ShortPath(file.Path), EndMatters: true}
+	return host.Result{Text: "saved " + host.ShortPath(file.Path), EndMatters: true}
 }
 
 // ReleaseTimeout bounds the release of a message, which the service does within 90 seconds.
@@ -191,7 +191,7 @@ const ReleaseTimeout = 100 * time.Second
 const SaveTimeout = requestTimeout
 
 // SaveAttachments saves attachments of a message, by index.
-func (s *Session) SaveAttachments(ctx context.Context, m *message.Message, files []int, dir string) (host.Done, error) {
+func (s *Session) SaveAttachments(ctx context.Context, m *message.Message, files []int, dir string) (host.Result, error) {
 	var file message.Saved
 	before := 0
 	for _, i := range files {
@@ -200,7 +200,7 @@ func (s *Session) SaveAttachments(ctx context.Context, m *message.Message, files
 			file, err = m.SaveAttachment(dir, i, content)
 		}
 		if err != nil {
-			return host.Done{}, err
+			return host.Result{}, err
 		}
 		if file.Before {
 			before++
@@ -213,7 +213,7 @@ func (s *Session) SaveAttachments(ctx context.Context, m *message.Message, files
 	if before > 0 {
 		text += fmt.Sprintf(", %d already there", before)
 	}
-	return host.Done{Text: text}, nil
+	return host.Result{Text: text}, nil
 }
 
 // WriteCopy writes a safe copy of a message for the browser. Opened is what was read of it, nil for nothing.

@@ -91,7 +91,7 @@ func (s *Session) Adopt(ctx context.Context, id string) (api.Inbox, error) {
 func (s *Session) remember(in api.Inbox, err error) (api.Inbox, error) {
 	s.Watcher.Report(err)
 	if err == nil {
-		s.unsaved.failed(s.Registry.Put(registry.Of(in)))
+		s.unsaved.failed(s.Registry.Put(registry.FromAPI(in)))
 	}
 	return in, err
 }
@@ -123,7 +123,7 @@ func (s *Session) Label(i *store.Inbox) tea.Cmd {
 	}
 	return func() tea.Msg {
 		if err := s.Registry.Put(k); err != nil {
-			return host.Done{Err: err}
+			return host.Result{Err: err}
 		}
 		return nil
 	}
@@ -169,7 +169,7 @@ func (s *Session) Extend(ctx context.Context, id string, ttl time.Duration) (api
 	s.Watcher.Report(err)
 	switch {
 	case err == nil:
-		s.unsaved.failed(s.Registry.Put(registry.Of(i)))
+		s.unsaved.failed(s.Registry.Put(registry.FromAPI(i)))
 	case errors.Is(err, api.ErrUnsupported):
 		err = errors.New("this service cannot extend inboxes")
 	}
@@ -177,11 +177,11 @@ func (s *Session) Extend(ctx context.Context, id string, ttl time.Duration) (api
 }
 
 // SendSample sends the next sample message to an address.
-func (s *Session) SendSample(ctx context.Context, to string) (host.Done, error) {
+func (s *Session) SendSample(ctx context.Context, to string) (host.Result, error) {
 	n := s.samples.Add(1) - 1
 	server, _ := s.SendTo()
 	sender, err := host.SendSample(ctx, server, to, int(n))
-	return host.Done{Text: "sent “" + sender + "” by SMTP"}, err
+	return host.Result{Text: "sent “" + sender + "” by SMTP"}, err
 }
 
 // seenInterval is how often what was marked is saved, and what other applications saved is read: both within a second.
@@ -235,7 +235,7 @@ func (u *unsaved) save(r *registry.Registry) {
 type SeenChanged struct {
 	origin
 	Err  error // of the registry, if something could not be saved
-	seen map[string]registry.Seen
+	seen map[string]registry.ReadState
 }
 
 // AwaitSeen saves what was marked, and waits until what is saved has changed. It is started with the session, and
@@ -259,10 +259,10 @@ func (s *Session) AwaitSeen() tea.Msg {
 }
 
 // Seen is what was seen of inboxes in which nothing was marked since: that is saved before it is read again.
-func (c SeenChanged) Seen() map[string]registry.Seen {
+func (c SeenChanged) Seen() map[string]registry.ReadState {
 	u := &c.session.unsaved
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	maps.DeleteFunc(c.seen, func(id string, _ registry.Seen) bool { _, marked := u.marks[id]; return marked })
+	maps.DeleteFunc(c.seen, func(id string, _ registry.ReadState) bool { _, marked := u.marks[id]; return marked })
 	return c.seen
 }

@@ -318,11 +318,11 @@ func TestARefreshIsAnsweredByItsOutcome(t *testing.T) {
 		{"", watch.Event{Kind: watch.Inboxes}, "refreshed just now"},
 	} {
 		ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, _ string) {
-			told := make(chan host.Done, 1)
-			cmd := s.Refresh(c.inboxID, func(d host.Done) tea.Cmd { told <- d; return nil }).Start()
+			told := make(chan host.Result, 1)
+			cmd := s.Refresh(c.inboxID, func(d host.Result) tea.Cmd { told <- d; return nil }).Start()
 			go func() {
 				if answer := cmd().(Answer); answer.Err != nil {
-					told <- host.Done{Err: answer.Err}
+					told <- host.Result{Err: answer.Err}
 				} else {
 					answer.Apply()
 				}

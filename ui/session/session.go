@@ -166,14 +166,14 @@ type refresh struct {
 
 // Refresh fetches the list of an inbox now, even if it is paused, or all lists if id is empty. It is
 // answered by what the watcher then tells of that inbox, or of the first one.
-func (s *Session) Refresh(id string, apply func(host.Done) tea.Cmd) *Request {
+func (s *Session) Refresh(id string, apply func(host.Result) tea.Cmd) *Request {
 	answer := make(chan error, 1)
-	r := Ask(s, "refreshing", "", func(ctx context.Context) (host.Done, error) {
+	r := Ask(s, "refreshing", "", func(ctx context.Context) (host.Result, error) {
 		select {
 		case err := <-answer:
-			return host.Done{Text: "refreshed just now"}, err
+			return host.Result{Text: "refreshed just now"}, err
 		case <-ctx.Done():
-			return host.Done{}, ctx.Err()
+			return host.Result{}, ctx.Err()
 		}
 	}, apply)
 	start := r.Start

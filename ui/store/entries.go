@@ -23,7 +23,7 @@ type Message struct {
 	Received                 time.Time
 	Unread                   bool
 	Delay                    time.Duration // from copying the address to arrival, of the first message after that; else 0
-	Findings                 *Findings     // nil until the message was fetched
+	Extracted                *Extracted    // nil until the message was fetched
 	Words                    string        // what is searched of what is listed, folded by [theme.Fold]
 
 	Text *Text // the body; nil until the message was fetched
@@ -32,15 +32,15 @@ type Message struct {
 	place int    // in that list, counted from its end
 }
 
-// Findings are what was found in a message. The zero value means that nothing was found.
-type Findings struct {
+// Extracted are what was found in a message. The zero value means that nothing was found.
+type Extracted struct {
 	Code  string
 	Link  render.Link // the confirmation link; no URL means none
 	Files int         // attachments, without the images that the body shows
 }
 
 // FilesText is the number of attachments in words, "" for none.
-func (f *Findings) FilesText() string {
+func (f *Extracted) FilesText() string {
 	if f == nil || f.Files == 0 {
 		return ""
 	}
@@ -48,11 +48,11 @@ func (f *Findings) FilesText() string {
 }
 
 // Any reports whether a code or a link was found.
-func (f *Findings) Any() bool { return f != nil && (f.Code != "" || f.Link.URL != "") }
+func (f *Extracted) Any() bool { return f != nil && (f.Code != "" || f.Link.URL != "") }
 
 // Find finds the code and the link of a message, cleaned for the screen, and counts its attachments.
-func Find(opened *message.Message) *Findings {
-	f, m := &Findings{Files: len(opened.Files())}, opened.Mail()
+func Find(opened *message.Message) *Extracted {
+	f, m := &Extracted{Files: len(opened.Files())}, opened.Mail()
 	if c, ok := m.Code(); ok {
 		f.Code = render.Clean(c.Value)
 	}
@@ -92,7 +92,7 @@ func (m *Message) Has(words []string, inbox string, body bool) bool {
 
 // HasCode reports whether a folded word stands in the code of the message.
 func (m *Message) HasCode(word string) bool {
-	return m.Findings != nil && strings.Contains(theme.Fold(m.Findings.Code), word)
+	return m.Extracted != nil && strings.Contains(theme.Fold(m.Extracted.Code), word)
 }
 
 // keysOf returns the keys of messages, newest first.
@@ -109,10 +109,10 @@ func newestFirst(x, y *Message) int {
 	return cmp.Or(y.Received.Compare(x.Received), cmp.Compare(y.InboxID, x.InboxID), cmp.Compare(y.place, x.place))
 }
 
-// Before returns the last message before m of the same sender and kind, in any inbox that is not gone; nil if
+// PreviousSimilar returns the last message before m of the same sender and kind, in any inbox that is not gone; nil if
 // there is none. Messages are of one kind if their subjects have the same words, not counting numbers, codes
 // and addresses. Without such a message it is the last of the sender that shares at least half of the words.
-func (s *Store) Before(m *Message) *Message {
+func (s *Store) PreviousSimilar(m *Message) *Message {
 	var similar *Message
 	words := subjectWords(m.Subject)
 	for _, key := range s.Keys(All) {

@@ -25,7 +25,7 @@ func (s *Store) NextPrefetch(lists ...[]string) (next []*Message) {
 			case m == nil || s.tried[key]:
 			case m.Text != nil:
 				bytes += len(m.Text.Folded)
-			case m.Findings == nil && bytes < maxTexts && len(next) < prefetchAtOnce && !slices.Contains(next, m):
+			case m.Extracted == nil && bytes < maxTexts && len(next) < prefetchAtOnce && !slices.Contains(next, m):
 				next = append(next, m)
 			}
 			if len(next) == prefetchAtOnce {
@@ -44,9 +44,9 @@ func (s *Store) EndPrefetch() { s.reading = false }
 func (s *Store) SkipPrefetch(key string) { s.tried[key] = true }
 
 // SetFindings records what was found in a message, and its body.
-func (s *Store) SetFindings(key string, f *Findings, t *Text) {
+func (s *Store) SetFindings(key string, f *Extracted, t *Text) {
 	if m := s.Messages[key]; m != nil {
-		m.Findings, m.Text = f, t
+		m.Extracted, m.Text = f, t
 		s.Revision++
 	}
 }
@@ -85,7 +85,7 @@ func (c *Cache) Put(key string, m *message.Message) {
 	c.touch(key)
 	bytes := 0
 	for i := len(c.keys) - 1; i >= 0; i-- {
-		bytes += c.messages[c.keys[i]].Weight()
+		bytes += c.messages[c.keys[i]].MemorySize()
 		if i < len(c.keys)-1 && (bytes > maxCachedBytes || len(c.keys)-i > maxCached) {
 			for _, k := range c.keys[:i+1] {
 				delete(c.messages, k)

@@ -27,7 +27,7 @@ type Store struct {
 	Opened   Cache
 	Revision uint64 // counts the changes of what a search sees
 
-	seen    map[string]registry.Seen // what was seen of each inbox, by its ID; see [Store.Merge]
+	seen    map[string]registry.ReadState // what was seen of each inbox, by its ID; see [Store.Merge]
 	started time.Time
 	dropped map[string]bool            // IDs of inboxes and keys of messages deleted here, which a list under way may still contain
 	all     []string                   // keys of the messages of every inbox, newest first
@@ -43,7 +43,7 @@ func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
 		dropped: map[string]bool{}, tried: map[string]bool{}, unsaved: map[string][]registry.Mark{},
-		seen: map[string]registry.Seen{},
+		seen: map[string]registry.ReadState{},
 	}
 }
 
@@ -201,7 +201,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 }
 
 // Merge takes over what was seen of inboxes, as an application on this machine has saved it.
-func (s *Store) Merge(seen map[string]registry.Seen) {
+func (s *Store) Merge(seen map[string]registry.ReadState) {
 	for id, saved := range seen {
 		s.seen[id] = saved
 		i := s.Inboxes[id]

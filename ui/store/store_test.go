@@ -139,19 +139,19 @@ func TestEvents(t *testing.T) {
 
 func TestWhatIsUnread(t *testing.T) {
 	now := start.Add(time.Minute)
-	seen := registry.Seen{Until: start.Add(-4 * time.Second).Unix()}
+	seen := registry.ReadState{Until: start.Add(-4 * time.Second).Unix()}
 	failed, recovered := watch.Event{Kind: watch.Failed, InboxID: "a", Err: api.ErrUnavailable}, watch.Event{Kind: watch.Recovered, InboxID: "a"}
 	for _, c := range []struct {
 		name   string
-		seen   map[string]registry.Seen
+		seen   map[string]registry.ReadState
 		before []watch.Event
 		list   []api.Summary
 		unread int
 	}{
 		{"nobody has looked", nil, nil, []api.Summary{at("1", -5), at("2", 1)}, 2},
-		{"another inbox was looked at", map[string]registry.Seen{"b": seen}, nil, []api.Summary{at("1", -5)}, 1},
-		{"an earlier run read the first", map[string]registry.Seen{"a": seen}, nil, []api.Summary{at("1", -5), at("2", -1)}, 1},
-		{"and the service failed at first", map[string]registry.Seen{"a": seen}, []watch.Event{failed, recovered}, []api.Summary{at("1", -5), at("2", -1)}, 1},
+		{"another inbox was looked at", map[string]registry.ReadState{"b": seen}, nil, []api.Summary{at("1", -5)}, 1},
+		{"an earlier run read the first", map[string]registry.ReadState{"a": seen}, nil, []api.Summary{at("1", -5), at("2", -1)}, 1},
+		{"and the service failed at first", map[string]registry.ReadState{"a": seen}, []watch.Event{failed, recovered}, []api.Summary{at("1", -5), at("2", -1)}, 1},
 		{"what comes later", nil, []watch.Event{{Kind: watch.Listed, InboxID: "a"}}, []api.Summary{at("1", -5), at("1", -5)}, 1},
 	} {
 		s := New(start)
@@ -310,11 +310,11 @@ func TestPrefetchingAgain(t *testing.T) {
 	}{
 		{"at first", func() { s.SkipPrefetch(key("3")) }, "1 2"},
 		{"all under way", func() {}, ""},
-		{"one was found, one failed", func() { s.EndPrefetch(); s.SetFindings(key("2"), &Findings{}, &Text{}); s.SkipPrefetch(key("1")) }, ""},
+		{"one was found, one failed", func() { s.EndPrefetch(); s.SetFindings(key("2"), &Extracted{}, &Text{}); s.SkipPrefetch(key("1")) }, ""},
 		{"a list came", func() { s.listed("a", start, list...) }, "1 3"},
 		{"their results will not come", func() { s.ResetPrefetches() }, "1 3"},
 		{"as many bodies are kept as may be", func() { s.EndPrefetch(); s.Messages[key("2")].Text.Folded = strings.Repeat("x", maxTexts) }, "1"},
-		{"the inbox is forgotten", func() { s.EndPrefetch(); s.Forget("a"); s.SetFindings(key("3"), &Findings{}, &Text{}) }, ""},
+		{"the inbox is forgotten", func() { s.EndPrefetch(); s.Forget("a"); s.SetFindings(key("3"), &Extracted{}, &Text{}) }, ""},
 	} {
 		c.do()
 		if got := next(); got != c.want {
@@ -345,7 +345,7 @@ func TestFindings(t *testing.T) {
 	if f := Find(message.New("a", files)); f.FilesText() != "2 files" {
 		t.Errorf("of two attachments and an image there are %q", f.FilesText())
 	}
-	if (*Findings)(nil).Any() || (*Findings)(nil).FilesText() != "" {
+	if (*Extracted)(nil).Any() || (*Extracted)(nil).FilesText() != "" {
 		t.Error("a message that was not prefetched has findings")
 	}
 }
@@ -375,13 +375,13 @@ func TestTheLastOfTheSameKind(t *testing.T) {
 		s.listed("gone", start, mail("deleted", "x@b.example", c.newer, 4))
 		s.Inboxes["gone"].State = Gone
 		newer := s.Messages[messageKey("b", "newer")]
-		if got := s.Before(newer); got == nil || got.ID != "older" {
+		if got := s.PreviousSimilar(newer); got == nil || got.ID != "older" {
 			t.Errorf("%q and %q: the last one before it is %+v", c.older, c.newer, got)
 		}
-		if got := s.Before(s.Messages[messageKey("a", "oldest")]); got != nil {
+		if got := s.PreviousSimilar(s.Messages[messageKey("a", "oldest")]); got != nil {
 			t.Errorf("%q: before the oldest there was %+v", c.older, got)
 		}
-		if got := s.Before(s.Messages[messageKey("b", "another kind")]); got != nil {
+		if got := s.PreviousSimilar(s.Messages[messageKey("b", "another kind")]); got != nil {
 			t.Errorf("%q is taken for something else", got.Subject)
 		}
 	}
@@ -397,7 +397,7 @@ func TestTheSameSubjectComesBeforeASimilarOne(t *testing.T) {
 		list = append(list, m)
 	}
 	s.listed("a", start, list...)
-	if got := s.Before(s.Messages[messageKey("a", "2")]); got.ID != "0" {
+	if got := s.PreviousSimilar(s.Messages[messageKey("a", "2")]); got.ID != "0" {
 		t.Errorf("it is %q", got.Subject)
 	}
 }
@@ -409,9 +409,9 @@ func TestOpenedMessagesAreKeptWithinBounds(t *testing.T) {
 		c.Put(fmt.Sprint(n), m)
 		kept := 0
 		for _, m := range c.messages {
-			kept += m.Weight()
+			kept += m.MemorySize()
 		}
-		if last := c.Get(fmt.Sprint(n)); last != m || kept-last.Weight() > maxCachedBytes {
+		if last := c.Get(fmt.Sprint(n)); last != m || kept-last.MemorySize() > maxCachedBytes {
 			t.Fatalf("after %d messages %d bytes are kept", n+1, kept)
 		}
 		if len(c.messages) > maxCached || len(c.keys) != len(c.messages) {

@@ -19,7 +19,7 @@ import (
 // handOver hands over the code of a message and reports whether it was not delivered before.
 func handOver(t *testing.T, r *registry.Registry, inboxID, messageID string) (gave bool) {
 	t.Helper()
-	err := r.HandOver(t.Context(), inboxID, func(h *watch.Delivered) bool {
+	err := r.UpdateConsumed(t.Context(), inboxID, func(h *watch.Consumed) bool {
 		gave = h.Take(watch.Code, watch.Found{Message: api.Message{ID: messageID}})
 		return gave
 	})
@@ -36,7 +36,7 @@ func TestWhatWasHandedOverIsKept(t *testing.T) {
 	if handOver(t, registry.Open(dir, "default", base), "a", "2") {
 		t.Error("it is delivered again after a restart")
 	}
-	if err := r.HandOver(t.Context(), "a", func(h *watch.Delivered) bool {
+	if err := r.UpdateConsumed(t.Context(), "a", func(h *watch.Consumed) bool {
 		h.Take(watch.Code, watch.Found{Message: api.Message{ID: "3"}})
 		return false // printing it failed
 	}); err != nil || !handOver(t, r, "a", "3") {
@@ -59,11 +59,11 @@ func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {
 		r := registry.Open(dir, "default", base)
 		var busy, ended error
 		begun := time.Now()
-		err := r.HandOver(t.Context(), "a", func(*watch.Delivered) bool {
-			busy = r.HandOver(t.Context(), "a", func(*watch.Delivered) bool { return true })
+		err := r.UpdateConsumed(t.Context(), "a", func(*watch.Consumed) bool {
+			busy = r.UpdateConsumed(t.Context(), "a", func(*watch.Consumed) bool { return true })
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			ended = r.HandOver(ctx, "a", func(*watch.Delivered) bool { return true })
+			ended = r.UpdateConsumed(ctx, "a", func(*watch.Consumed) bool { return true })
 			handOver(t, r, "b", "1") // another inbox
 			return true
 		})

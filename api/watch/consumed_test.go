@@ -24,7 +24,7 @@ type waiter struct {
 	service   *apitest.Server
 	client    *api.Client
 	inbox     api.Inbox
-	delivered watch.Delivered
+	delivered watch.Consumed
 }
 
 func newWaiter(t *testing.T, o apitest.Options) *waiter {
@@ -49,16 +49,16 @@ func (w *waiter) deliverAt(has string, received time.Time) api.Message {
 }
 
 // wait returns the ID of the message that is delivered for a target, "" if there is none.
-func (w *waiter) wait(q watch.Target, after watch.After) string {
+func (w *waiter) wait(q watch.Target, after watch.Cursor) string {
 	w.t.Helper()
 	// It is kept between two waits.
 	kept, err := json.Marshal(w.delivered)
 	must(w.t, err)
-	w.delivered = watch.Delivered{}
+	w.delivered = watch.Consumed{}
 	must(w.t, json.Unmarshal(kept, &w.delivered))
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute) // the requests of a minute may be used up
 	defer cancel()
-	m, err := watch.Await(ctx, w.client, w.inbox.ID, after, watch.Match{
+	m, err := watch.WaitForMessage(ctx, w.client, w.inbox.ID, after, watch.Match{
 		Fits: func(m api.Message) bool { return q == watch.Message || strings.Contains(m.Subject, string(q)) },
 		Take: func(f watch.Found) bool {
 			if after.Newest > 0 {
@@ -76,7 +76,7 @@ func (w *waiter) wait(q watch.Target, after watch.After) string {
 
 func (w *waiter) next(q watch.Target) string {
 	w.t.Helper()
-	return w.wait(q, w.delivered.After(q))
+	return w.wait(q, w.delivered.Cursor(q))
 }
 
 // Whatever arrives and whatever is asked, a wait does what the rule says, which here is computed
@@ -168,7 +168,7 @@ func TestTheServicesClockCounts(t *testing.T) {
 }
 
 func TestDeliveredIsBounded(t *testing.T) {
-	var h watch.Delivered
+	var h watch.Consumed
 	long := strings.Repeat("x", 1000)
 	for n := range 5000 {
 		for _, q := range []watch.Target{watch.Message, watch.Code, watch.Link} {
@@ -196,14 +196,14 @@ func TestAwaitPassesOverAMessageThatCannotBeRead(t *testing.T) {
 		newer, err := service.Deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "newer"})
 		must(t, err)
 		service.FailIf(apitest.HTML, -1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, newer.ID) })
-		if m, err := watch.Await(t.Context(), client, inbox.ID, watch.Newest(1), watch.Match{}); err != nil || m.ID != older.ID {
+		if m, err := watch.WaitForMessage(t.Context(), client, inbox.ID, watch.Newest(1), watch.Match{}); err != nil || m.ID != older.ID {
 			t.Errorf("%+v, %v", m, err)
 		}
 
 		before := len(service.Requests())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err = watch.Await(ctx, client, inbox.ID, watch.Newest(1), watch.Match{Subject: "newer"})
+		_, err = watch.WaitForMessage(ctx, client, inbox.ID, watch.Newest(1), watch.Match{Subject: "newer"})
 		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, api.ErrUnexpected) {
 			t.Errorf("it could not be read all the time: %v", err)
 		}
@@ -227,7 +227,7 @@ func TestAwaitAsksOnceWhetherAMessageIsAccepted(t *testing.T) {
 		deliver("first")
 		time.AfterFunc(time.Minute, func() { deliver("second") })
 		asked := map[string]int{}
-		m, err := watch.Await(t.Context(), service.Client(api.Options{}), inbox.ID, watch.Newest(1), watch.Match{From: "ACME", Fits: func(m api.Message) bool {
+		m, err := watch.WaitForMessage(t.Context(), service.Client(api.Options{}), inbox.ID, watch.Newest(1), watch.Match{From: "ACME", Fits: func(m api.Message) bool {
 			asked[m.Subject]++
 			return m.Subject == "second"
 		}})

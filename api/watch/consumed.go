@@ -20,7 +20,7 @@ const (
 	Link    Target = "link"    // its confirmation link
 )
 
-// Delivered records which messages of one inbox have been returned by waits, once per target. The zero value records none;
+// Consumed records which messages of one inbox have been returned by waits, once per target. The zero value records none;
 // [json.Marshal] keeps it, in at most 40 KB. It
 // is not safe for concurrent use.
 //
@@ -33,8 +33,8 @@ const (
 //
 // Take must run under the lock that protects delivered, since another wait on the same inbox may take
 // the message first. A wait that takes the newest in any case starts with [Newest] and records with
-// [Delivered.Add]; one for what came since a moment starts with [Delivered.Since] or [Delivered.Ago].
-type Delivered struct {
+// [Consumed.Add]; one for what came since a moment starts with [Consumed.Since] or [Consumed.Ago].
+type Consumed struct {
 	// Last is when the last message returned was received. Passed are those that were received at the
 	// same time and come before it.
 	Last   time.Time `json:"last"`
@@ -46,9 +46,9 @@ type Delivered struct {
 }
 
 // InVain records that a wait ended in vain just now.
-func (d *Delivered) InVain(c *api.Client) { d.Vain = clock(c) }
+func (d *Consumed) InVain(c *api.Client) { d.Vain = clock(c) }
 
-// maxDelivered bounds each list of a [Delivered]; the oldest go. It matters only to a wait that goes
+// maxDelivered bounds each list of a [Consumed]; the oldest go. It matters only to a wait that goes
 // back beyond as many messages.
 const maxDelivered = 500
 
@@ -64,8 +64,8 @@ type Found struct {
 	passed   []string
 }
 
-// After says which messages a wait considers; see [Newest] and [Delivered].
-type After struct {
+// Cursor says which messages a wait considers; see [Newest] and [Consumed].
+type Cursor struct {
 	// Newest is how many of the messages already there are considered: those that fit, the newest of
 	// them, in the order in which they arrived. 0 considers all that the other fields include.
 	Newest int
@@ -77,26 +77,26 @@ type After struct {
 
 // Newest considers the newest n messages that fit, delivered or not, and those that arrive later. It
 // fetches at most 20 in search of them.
-func Newest(n int) After { return After{Newest: n} }
+func Newest(n int) Cursor { return Cursor{Newest: n} }
 
-// After considers the last message delivered and those after it, except those that were delivered for
+// Cursor considers the last message delivered and those after it, except those that were delivered for
 // the same target. If nothing was delivered yet, it is Newest(1).
-func (d Delivered) After(t Target) After {
+func (d Consumed) Cursor(t Target) Cursor {
 	if len(d.For) == 0 {
 		return Newest(1)
 	}
-	return After{since: d.Last, except: set(d.Passed, d.For[t])}
+	return Cursor{since: d.Last, except: set(d.Passed, d.For[t])}
 }
 
 // Since considers what was received at a time, by the service's clock, or later, except what was delivered
 // for the same target.
-func (d Delivered) Since(t Target, at time.Time) After {
-	return After{since: at, except: set(d.For[t])}
+func (d Consumed) Since(t Target, at time.Time) Cursor {
+	return Cursor{since: at, except: set(d.For[t])}
 }
 
 // Ago is Since a time before the wait begins, whatever the clock of this machine says.
-func (d Delivered) Ago(t Target, before time.Duration) After {
-	return After{ago: before, except: set(d.For[t])}
+func (d Consumed) Ago(t Target, before time.Duration) Cursor {
+	return Cursor{ago: before, except: set(d.For[t])}
 }
 
 // longestAgo tells how long ago a moment was from a Unix time.
@@ -114,10 +114,10 @@ func ParseMoment(s string) (at time.Time, ago time.Duration, err error) {
 }
 
 // Has reports whether the message with an ID was delivered for a target.
-func (d Delivered) Has(t Target, id string) bool { return slices.Contains(d.For[t], hash(id)) }
+func (d Consumed) Has(t Target, id string) bool { return slices.Contains(d.For[t], hash(id)) }
 
 // Take records that a message is delivered for a target, unless that was done already.
-func (d *Delivered) Take(t Target, f Found) bool {
+func (d *Consumed) Take(t Target, f Found) bool {
 	if d.Has(t, f.ID) {
 		return false
 	}
@@ -126,7 +126,7 @@ func (d *Delivered) Take(t Target, f Found) bool {
 }
 
 // Add records that a message is delivered for a target, perhaps again.
-func (d *Delivered) Add(t Target, f Found) {
+func (d *Consumed) Add(t Target, f Found) {
 	id := hash(f.ID)
 	if d.For == nil {
 		d.For = map[Target][]string{}
@@ -138,7 +138,7 @@ func (d *Delivered) Add(t Target, f Found) {
 
 func bounded(hashes []string) []string { return hashes[max(0, len(hashes)-maxDelivered):] }
 
-func (a After) includes(s api.Summary) bool {
+func (a Cursor) includes(s api.Summary) bool {
 	return !s.ReceivedAt.Before(a.since) && !a.except[hash(s.ID)]
 }
 
