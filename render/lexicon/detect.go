@@ -13,14 +13,15 @@ import (
 	"mayfly/assets"
 )
 
-// catalogue has what is needed of all languages to detect those of a text: their function words.
+// catalogue has what is needed of all languages to detect those of a text: their most common words.
 type catalogue struct {
 	languages []*Language
-	words     *trie // function words; the class of an end is the index of the language
+	words     *trie           // the class of an end is the index of the language
+	nouns     map[string]bool // those of the words that are nouns
 }
 
 var load = sync.OnceValue(func() *catalogue {
-	c := &catalogue{words: newTrie()}
+	c := &catalogue{words: newTrie(), nouns: map[string]bool{}}
 	files, _ := fs.Glob(assets.Lexicons, "lexicons/*.txt") // the files are in the program
 	for _, file := range files {
 		source, _ := assets.Lexicons.ReadFile(file)
@@ -30,7 +31,8 @@ var load = sync.OnceValue(func() *catalogue {
 })
 
 func (c *catalogue) add(l *Language) {
-	for _, p := range l.patterns(true) {
+	for class, p := range l.patterns(true) {
+		c.nouns[p.bytes] = c.nouns[p.bytes] || class == noun
 		c.words.add(p, Class(len(c.languages)))
 		for _, r := range p.bytes {
 			if s := script(r); s >= 0 {
@@ -195,8 +197,9 @@ func declared(name, tag string) bool {
 
 // Function reports whether a folded word is a function word of any language.
 func Function(word string) (is bool) {
-	load().words.scan(word, func(h Hit) bool {
-		is = h.Start == 0 && h.End == len(word)
+	c := load()
+	c.words.scan(word, func(h Hit) bool {
+		is = h.Start == 0 && h.End == len(word) && !c.nouns[word]
 		return !is
 	})
 	return is

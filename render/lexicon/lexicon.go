@@ -44,14 +44,15 @@ const (
 	Password              // the noun
 	Is                    // copulas, beside what is handed over: "is", "reads"
 	Enter                 // verbs and prepositions beside it: "enter", "use", "with"
-	function              // most common words, which identify a language
+	function              // most common words without a meaning of their own, which identify a language
+	noun                  // most common nouns, which do, too
 )
 
 var names = [...]string{
 	Strong: "strong", Code: "code", NotCode: "notcode", Label: "label", Unit: "unit", Expiry: "expiry", Confirm: "confirm", Login: "login",
 	Reset: "reset", Invite: "invite", Unlock: "unlock", Change: "change", Delete: "delete", Click: "click", Copy: "copy", Footer: "footer",
 	Commerce: "commerce", Notice: "notice", IfNot: "ifnot", Meeting: "meeting", Refuse: "refuse", Password: "password",
-	Is: "is", Enter: "enter", function: "function",
+	Is: "is", Enter: "enter", function: "function", noun: "noun",
 }
 
 func (c Class) String() string { return names[c] }
@@ -85,18 +86,18 @@ func (l *Language) load() {
 	}
 }
 
-// patterns yields the phrases of a lexicon with their classes: the function words, which are whole words or
-// parts, or all others.
-func (l *Language) patterns(functions bool) iter.Seq2[Class, pattern] {
+// patterns yields the phrases of a lexicon with their classes: those that identify it, which are whole words or parts,
+// or all others.
+func (l *Language) patterns(identify bool) iter.Seq2[Class, pattern] {
 	return func(yield func(Class, pattern) bool) {
 		mode := wholeWords
 		for line := range strings.Lines(l.source) {
 			key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-			if key == "match" && !(functions && strings.TrimSpace(value) == "stem") {
+			if key == "match" && !(identify && strings.TrimSpace(value) == "stem") {
 				mode = modes[strings.TrimSpace(value)]
 			}
 			class := slices.Index(names[:], key)
-			if class < 0 || (Class(class) == function) != functions {
+			if class < 0 || (Class(class) >= function) != identify {
 				continue
 			}
 			for phrase := range strings.SplitSeq(value, ",") {
