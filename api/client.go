@@ -195,7 +195,7 @@ func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 // CannotDeleteMessages, CannotEmptyInboxes, CannotExtendInboxes and CannotListSessions report whether the service is known
 // not to support the operation. False means supported or unknown.
 func (c *Client) CannotDeleteMessages() bool { return c.features.deleteMessage.isAbsent() }
-func (c *Client) CannotEmptyInboxes() bool      { return c.features.emptyInbox.isAbsent() }
+func (c *Client) CannotEmptyInboxes() bool   { return c.features.emptyInbox.isAbsent() }
 func (c *Client) CannotExtendInboxes() bool  { return c.features.extendInbox.isAbsent() }
 func (c *Client) CannotListSessions() bool   { return c.features.sessions.isAbsent() }
 
