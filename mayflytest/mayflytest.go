@@ -223,8 +223,8 @@ func (in *Inbox) Snapshot(t testing.TB, name string) {
 	file, written, err := snapshot.Check(name, snapshot.Text(m, in.Email), snapshot.Options{
 		CI: os.Getenv("CI") != "", Update: os.Getenv("MAYFLY_UPDATE") != "", State: os.Getenv("MAYFLY_STATE_DIR"),
 	})
-	switch {
-	case errors.Is(err, snapshot.ErrDiffers):
+	switch differs := (*snapshot.Mismatch)(nil); {
+	case errors.As(err, &differs):
 		t.Fatalf("%v\nMAYFLY_UPDATE=1 accepts it", err)
 	case err != nil:
 		t.Fatal(err)

@@ -18,6 +18,9 @@ import (
 	"mayfly/render/find"
 )
 
+// invitationTimes are when an invitation is for: how that is written depends on the hour and on the time zone of the machine.
+var invitationTimes = regexp.MustCompile(`(?m)^(When {4}).*(?:\nHere {4}.*)?$`)
+
 // shown are the header fields that a reader sees.
 var shown = []string{"From", "To", "Cc", "Reply-To", "Subject"}
 
@@ -31,7 +34,7 @@ func Text(m *message.Message, address string) string {
 			}
 		}
 	}
-	b.WriteString("\n" + m.Outline())
+	b.WriteString("\n" + invitationTimes.ReplaceAllString(m.Outline(), "${1}«date»"))
 	section := func(title string, lines []string) {
 		if len(lines) > 0 {
 			b.WriteString("\n" + title + "\n" + strings.Join(lines, "\n") + "\n")
@@ -80,8 +83,16 @@ type Options struct {
 
 var validName = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$`)
 
-// ErrDiffers is the error of a message that differs from its snapshot.
-var ErrDiffers = errors.New("the message differs from its snapshot")
+// Mismatch is the error of a message that differs from its snapshot.
+type Mismatch struct {
+	File  string
+	Line  int    // of the file, the first that differs
+	Words string // the lines that differ, and in them the words: [-removed-] and {+added+}
+}
+
+func (m *Mismatch) Error() string {
+	return "the message differs from its snapshot " + m.File + ":\n" + m.Words
+}
 
 // Check compares a text with the snapshot of a name, and writes a snapshot that does not exist. It returns the file, and whether
 // it was written.
@@ -105,7 +116,8 @@ func Check(name, text string, o Options) (file string, written bool, err error) 
 	case err == nil && before == text:
 		return file, false, nil
 	case !missing && !o.Update:
-		return file, false, fmt.Errorf("%w %s:\n%s", ErrDiffers, file, differences(before, text))
+		line, words := differences(before, text)
+		return file, false, &Mismatch{file, line, words}
 	}
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return file, false, err
@@ -119,14 +131,18 @@ func Check(name, text string, o Options) (file string, written bool, err error) 
 	return file, true, nil
 }
 
-// differences shows the lines that differ, and in them the words: [-removed-] and {+added+}.
-func differences(before, after string) string {
+// differences returns the first line that differs, from 1, and all that differ, with their words marked.
+func differences(before, after string) (line int, words string) {
 	mark := func(text int, words string) string {
 		return [2]string{"[-", "{+"}[text] + words + [2]string{"-]", "+}"}[text]
 	}
 	var b strings.Builder
+	line = 1
 	for _, p := range diff.Lines(strings.Split(before, "\n"), strings.Split(after, "\n"), mark) {
 		if !p.Changed {
+			if b.Len() == 0 {
+				line += len(p.Lines[0])
+			}
 			continue
 		}
 		for side, sign := range [2]string{"- ", "+ "} {
@@ -135,7 +151,7 @@ func differences(before, after string) string {
 			}
 		}
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return line, strings.TrimRight(b.String(), "\n")
 }
 
 const noted = "snapshots"

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -125,6 +126,25 @@ func TestEveryRunHasTheSameSnapshot(t *testing.T) {
 	}
 }
 
+func TestTheHourAndTheZoneDoNotMatter(t *testing.T) {
+	defer func(before *time.Location) { time.Local = before }(time.Local)
+	kept := map[string]bool{}
+	for name, offset := range map[string]int{"UTC": 0, "PDT": -7, "IST": 5, "NZDT": 13} {
+		time.Local = time.FixedZone(name, offset*60*60)
+		for hour := range 24 {
+			at := time.Date(2026, 3, 1, hour, 30, 0, 0, time.Local)
+			ics := func(t time.Time) string { return t.UTC().Format("20060102T150405Z") }
+			kept[text("From: a@acme.example\nTo: ada@mayfly.test\nSubject: Standup\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\n"+
+				"Made at "+at.Format("3:04 PM MST, January 2, 2006")+".\n--b\nContent-Type: text/calendar\n\n"+
+				"BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:"+ics(at)+"\nDTEND:"+ics(at.Add(time.Hour))+"\nSUMMARY:Standup\nEND:VEVENT\nEND:VCALENDAR\n--b--\n",
+				"ada@mayfly.test")] = true
+		}
+	}
+	if len(kept) != 1 {
+		t.Errorf("%d different snapshots, such as %q", len(kept), slices.Sorted(maps.Keys(kept))[:2])
+	}
+}
+
 func TestAChangedWordIsShown(t *testing.T) {
 	t.Parallel()
 	const mail = "From: a@acme.example\nTo: quiet-otter@mayfly.test\nSubject: Your code\n\nHello Ada, welcome to Acme.\n\nYour code is 482913.\n"
@@ -138,8 +158,20 @@ func TestAChangedWordIsShown(t *testing.T) {
 	}
 	changed := text(strings.Replace(mail, "welcome", "good day", 1), "quiet-otter@mayfly.test")
 	_, _, err := snapshot.Check("sign up", changed, o)
-	if want := "\n- Hello Ada, [-welcome-] to Acme.\n+ Hello Ada, {+good day+} to Acme."; !errors.Is(err, snapshot.ErrDiffers) || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("another word: %v", err)
+	var differs *snapshot.Mismatch
+	if want := "- Hello Ada, [-welcome-] to Acme.\n+ Hello Ada, {+good day+} to Acme."; !errors.As(err, &differs) || differs.Words != want || differs.Line != 5 {
+		t.Errorf("another word: %+v", err)
+	}
+	file := filepath.Join(dir, "mails", "sign up.txt")
+	kept, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, []byte(strings.ReplaceAll(string(kept), "\n", "\r\n")), 0o666) // as Git does on Windows
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, written, err := snapshot.Check("sign up", text(strings.ReplaceAll(mail, "\n", "\r\n"), "quiet-otter@mayfly.test"), o); err != nil || written {
+		t.Errorf("other ends of lines: %v, %v", written, err)
 	}
 	o.Update = true
 	if _, written, err := snapshot.Check("sign up", changed, o); err != nil || !written {

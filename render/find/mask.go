@@ -23,7 +23,7 @@ var masks = sync.OnceValue(func() []mask {
 		{`\b(?:\p{L}{2,12}\.?, )?` + day + ` (?:de |of )?` + month + `,? (?:de )?` + year + `\b`, "«date»"},
 		{`\b(?:\p{L}{2,12}\.?, )?` + month + ` ` + day + `,? ` + year + `\b`, "«date»"},
 		{`\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{L}*,? )?(?:` + known + ` ` + day + `|` + day + ` ` + known + `)(?:\b|$)`, "«date»"},
-		{`\b\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\b\.?)?(?: (?:UTC|GMT|Z|CET|CEST|[ECMP][SD]T)\b)?(?: ?[+-]\d\d:?\d\d\b)?`, "«time»"},
+		{`\b\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp]\.?[Mm]\b\.?)?(?: (?:UTC|Z|MSK|[A-Z]{1,3}[SD]?T)\b)?(?: ?[+-]\d\d:?\d\d\b)?`, "«time»"},
 		{`((?:©|\([cC]\)|&copy;|Copyright) ?)` + year, "${1}«year»"},
 		{`#[A-Z]{0,4}-?\d+\b`, "#«id»"},
 		{`\b\d{6,}\b`, "«number»"},
