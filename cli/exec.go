@@ -61,6 +61,9 @@ mayfly exec --keep-mails mails -- go test ./...`,
 					return usagef("--env %q: %w", v, err)
 				}
 			}
+			if x.kept.summary != "" && x.kept.dir == "" {
+				return usagef("--summary needs --keep-mails")
+			}
 			if err := x.config.Check(); err != nil {
 				return a.usageErrors(err)
 			}
@@ -74,6 +77,7 @@ mayfly exec --keep-mails mails -- go test ./...`,
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // flags after the command are the command's
 	flags.StringVar(&x.kept.dir, "keep-mails", "", "`folder` for the mails if the command fails, created if it does not exist")
+	flags.StringVar(&x.kept.summary, "summary", "", "`file` that a summary of the mails and of what the checks found in them is appended to, as Markdown; with --keep-mails")
 	flags.BoolVar(&x.kept.unpainted, "no-pictures", false, "keep no pictures of the mails")
 	flags.StringArrayVar(&x.variables, "env", nil, "another variable for the command, as `NAME=TEMPLATE`; can be repeated")
 	chaosFlag(flags, &x.config.Chaos)
@@ -130,12 +134,17 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	for _, file := range snapshot.Unused(state) {
 		fmt.Fprintf(x.app.env.Stderr, "mayfly: no test asked for the snapshot %s\n", render.Clean(file))
 	}
+	if status != statusDone && x.kept.dir != "" {
+		x.kept.finish(ctx, x.app)
+	}
+	if x.kept.summary != "" {
+		if err := x.kept.summarise(x.app, status != statusDone); err != nil {
+			fmt.Fprintln(x.app.env.Stderr, errorLine(fmt.Errorf("writing the summary: %w", err)))
+		}
+	}
 	if status == statusDone {
 		x.kept.discard()
 		return nil
-	}
-	if x.kept.dir != "" {
-		x.kept.finish(ctx, x.app)
 	}
 	return reportedError{status}
 }

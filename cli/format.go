@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,47 +15,68 @@ import (
 	"mayfly/render/check"
 )
 
-// formatFlag lets a command print the findings of the checks as a CI system reads them.
-func (f *viewFlags) formatFlag(cmd *cobra.Command) {
-	choiceFlag(cmd, cmd.Flags(), &f.format, "format", "text", "`format` of what is printed: text, or the findings of the checks as github (annotations), sarif or junit",
-		"text", "github", "sarif", "junit")
+const findingsFormat = "`format` of what is printed: text, or the findings of the checks as github (annotations), sarif or junit"
+
+// formatFlag lets a command print what it found as a CI system reads it.
+func formatFlag(cmd *cobra.Command, format *string, usage string) {
+	choiceFlag(cmd, cmd.Flags(), format, "format", "text", usage, "text", "github", "sarif", "junit")
 }
 
-// findings writes what the checks found in a message, in the format of a CI system. Lines are those of an HTML file; those of a
-// message are in its HTML part, which no system shows.
-func (f *viewFlags) findings(w io.Writer, m *message.Message) error {
-	found := m.Mail().Checks()
-	file, lines := filepath.ToSlash(render.Clean(m.ID)), strings.HasSuffix(m.ID, ".html") || strings.HasSuffix(m.ID, ".htm")
-	line := func(one check.Finding) int {
-		if !lines {
-			return 0
+// examined is a file, and what was found in it.
+type examined struct {
+	file, by string // by the checks, or by comparing it
+	findings []check.Finding
+}
+
+// examine is what the checks find in a message. Lines are those of an HTML file; those of a message are in its HTML part, which
+// no system shows.
+func examine(m *message.Message) examined {
+	e := examined{filepath.ToSlash(m.ID), "checks", slices.Clone(m.Mail().Checks())}
+	if ext := strings.ToLower(filepath.Ext(m.ID)); ext != ".html" && ext != ".htm" {
+		for i := range e.findings {
+			e.findings[i].Line = 0
 		}
-		return one.Line
 	}
-	switch f.format {
+	return e
+}
+
+// writeFindings writes what was found in files in the format of a CI system.
+func writeFindings(w io.Writer, format string, all ...examined) error {
+	for i := range all {
+		all[i].file = render.Clean(all[i].file)
+		for j, one := range all[i].findings {
+			lines := strings.Split(one.Message, "\n")
+			for n, l := range lines {
+				lines[n] = render.Clean(l)
+			}
+			all[i].findings[j].Message = strings.Join(lines, "\n")
+		}
+	}
+	switch format {
 	case "github":
-		return annotations(w, file, found, line)
+		return annotations(w, all)
 	case "sarif":
-		return sarif(w, file, found, line)
+		return sarif(w, all)
 	}
-	return junit(w, file, found)
+	return junit(w, all)
 }
 
 // annotations writes workflow commands of GitHub Actions.
-func annotations(w io.Writer, file string, found []check.Finding, line func(check.Finding) int) error {
+func annotations(w io.Writer, all []examined) error {
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	for _, one := range found {
-		at := ""
-		if n := line(one); n > 0 {
-			at = fmt.Sprintf(",line=%d", n)
-		}
-		level := map[check.Level]string{check.Error: "error", check.Warning: "warning"}[one.Level]
-		if level == "" {
-			level = "notice"
-		}
-		if _, err := fmt.Fprintf(w, "::%s file=%s%s,title=%s::%s\n", level, property.Replace(file), at, one.ID, text.Replace(render.Clean(one.Message))); err != nil {
-			return err
+	for _, e := range all {
+		for _, one := range e.findings {
+			level, at := "notice", ""
+			if one.Level >= check.Warning {
+				level = one.Level.String()
+			}
+			if one.Line > 0 {
+				at = fmt.Sprintf(",line=%d", one.Line)
+			}
+			if _, err := fmt.Fprintf(w, "::%s file=%s%s,title=%s::%s\n", level, property.Replace(e.file), at, one.ID, text.Replace(one.Message)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -63,20 +85,22 @@ func annotations(w io.Writer, file string, found []check.Finding, line func(chec
 type object map[string]any
 
 // sarif writes a log in the format SARIF 2.1.0.
-func sarif(w io.Writer, file string, found []check.Finding, line func(check.Finding) int) error {
+func sarif(w io.Writer, all []examined) error {
 	results := []object{}
-	for _, one := range found {
-		level := "note"
-		if one.Level >= check.Warning {
-			level = one.Level.String()
+	for _, e := range all {
+		for _, one := range e.findings {
+			level := "note"
+			if one.Level >= check.Warning {
+				level = one.Level.String()
+			}
+			place := object{"artifactLocation": object{"uri": e.file}}
+			if one.Line > 0 {
+				place["region"] = object{"startLine": one.Line}
+			}
+			results = append(results, object{
+				"ruleId": one.ID, "level": level, "message": object{"text": one.Message}, "locations": []object{{"physicalLocation": place}},
+			})
 		}
-		place := object{"artifactLocation": object{"uri": file}}
-		if n := line(one); n > 0 {
-			place["region"] = object{"startLine": n}
-		}
-		results = append(results, object{
-			"ruleId": one.ID, "level": level, "message": object{"text": render.Clean(one.Message)}, "locations": []object{{"physicalLocation": place}},
-		})
 	}
 	return writeJSON(w, object{
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
@@ -84,16 +108,17 @@ func sarif(w io.Writer, file string, found []check.Finding, line func(check.Find
 	})
 }
 
-// junit writes a suite with a failed test for each error and warning, and one that passed if there are none.
-func junit(w io.Writer, file string, found []check.Finding) error {
-	type failed struct {
+// junit writes a suite with a failed test for each error and warning, and one that passed for each file without any.
+func junit(w io.Writer, all []examined) error {
+	type failure struct {
 		Message string `xml:"message,attr"`
 		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
 	}
 	type test struct {
-		Class   string  `xml:"classname,attr"`
-		Name    string  `xml:"name,attr"`
-		Failure *failed `xml:"failure,omitempty"`
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Failure *failure `xml:"failure,omitempty"`
 	}
 	suite := struct {
 		XMLName  xml.Name `xml:"testsuite"`
@@ -102,13 +127,18 @@ func junit(w io.Writer, file string, found []check.Finding) error {
 		Failures int      `xml:"failures,attr"`
 		Cases    []test   `xml:"testcase"`
 	}{Name: "mayfly"}
-	for _, one := range found {
-		if one.Level >= check.Warning {
-			suite.Cases = append(suite.Cases, test{file, one.ID, &failed{render.Clean(one.Message), one.Level.String()}})
+	for _, e := range all {
+		failures := suite.Failures
+		for _, one := range e.findings {
+			if one.Level >= check.Warning {
+				first, rest, _ := strings.Cut(one.Message, "\n")
+				suite.Cases = append(suite.Cases, test{e.file, one.ID, &failure{first, one.Level.String(), rest}})
+				suite.Failures++
+			}
 		}
-	}
-	if suite.Failures = len(suite.Cases); suite.Failures == 0 {
-		suite.Cases = []test{{file, "checks", nil}}
+		if suite.Failures == failures {
+			suite.Cases = append(suite.Cases, test{e.file, e.by, nil})
+		}
 	}
 	suite.Tests = len(suite.Cases)
 	text, err := xml.MarshalIndent(suite, "", "  ")

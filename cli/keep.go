@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"mayfly/internal/browser"
 	"mayfly/internal/message"
 	"mayfly/render"
+	"mayfly/render/check"
 	"mayfly/service"
 )
 
@@ -27,10 +29,16 @@ const picturesTime = 20 * time.Second
 type keptMails struct {
 	dir       string // "" to keep none
 	unpainted bool   // without pictures
+	summary   string // file that a summary is appended to; "" for none
 
 	mu    sync.Mutex
-	files []message.Saved
+	files []keptMail
 	err   error // of those that could not be written
+}
+
+type keptMail struct {
+	message.Saved
+	to string
 }
 
 func (k *keptMails) keep(a service.Arrival) {
@@ -41,7 +49,7 @@ func (k *keptMails) keep(a service.Arrival) {
 		k.err = errors.Join(k.err, err)
 		return
 	}
-	k.files = append(k.files, file)
+	k.files = append(k.files, keptMail{file, a.To})
 }
 
 // discard removes what was kept, and the folder unless it has anything else.
@@ -79,6 +87,56 @@ func (k *keptMails) finish(ctx context.Context, a *app) {
 	}
 }
 
+// maxSummary is how many messages a summary lists: CI systems bound its size.
+const maxSummary = 200
+
+// summarise appends to a file, as Markdown, which messages came and what the checks found in them, and where they are kept if
+// they are. Markdown is not read within the table, where everything is from messages.
+func (k *keptMails) summarise(a *app, kept bool) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var b strings.Builder
+	cells := func(tag string, values ...string) {
+		b.WriteString("<tr>")
+		for _, v := range values {
+			fmt.Fprintf(&b, "<%s>%s</%[1]s>", tag, v)
+		}
+		b.WriteString("</tr>\n")
+	}
+	fmt.Fprintf(&b, "### Mail\n\n%s came.\n\n<table>\n", english.Plural(len(k.files), "message", ""))
+	cells("th", "To", "Subject", "Checks", "Kept as")
+	for _, file := range k.files[:min(len(k.files), maxSummary)] {
+		raw, err := os.ReadFile(file.Path)
+		if err != nil {
+			return fmt.Errorf("reading a message again: %w", err)
+		}
+		m := message.File(file.Path, "eml", string(raw))
+		checks := a.config().Checks
+		m.Rules = check.Rules{Local: true, Ignore: checks.Ignore, Clients: checks.Clients}
+		var found, files []string
+		for _, f := range m.Mail().Checks() {
+			if f.Level >= check.Warning && f.Alike > 0 {
+				found = append(found, fmt.Sprintf("%s <code>%s</code>", f.Level, f.ID))
+			}
+		}
+		for _, name := range []string{file.Path, pictureOf(file.Path)} {
+			if _, err := os.Stat(name); err == nil && kept {
+				files = append(files, "<code>"+html.EscapeString(render.Clean(filepath.ToSlash(name)))+"</code>")
+			}
+		}
+		cells("td", "<code>"+html.EscapeString(render.Clean(file.to))+"</code>", html.EscapeString(render.Clean(m.Subject)), strings.Join(found, "<br>"), strings.Join(files, "<br>"))
+	}
+	b.WriteString("</table>\n\n")
+	f, err := os.OpenFile(k.summary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err == nil {
+		_, err = f.WriteString(b.String())
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+func pictureOf(file string) string { return strings.TrimSuffix(file, ".eml") + ".png" }
+
 // writeText writes the text of a message in a file beside it, and returns the message, whose ID is the file.
 func writeText(file string) (*message.Message, error) {
 	raw, err := os.ReadFile(file)
@@ -101,7 +159,7 @@ func paintAll(ctx context.Context, a *app, all []*message.Message) {
 	var without []string
 	var why error
 	for _, m := range all {
-		_, err := writePicture(ctx, painter, nil, m, browser.Viewport{}, strings.TrimSuffix(m.ID, ".eml")+".png")
+		_, err := writePicture(ctx, painter, nil, m, browser.Viewport{}, pictureOf(m.ID))
 		if errors.Is(err, browser.ErrNone) {
 			return
 		}

@@ -94,16 +94,18 @@ mayfly read --screenshot mail.png --phone`,
 				fmt.Fprintln(a.env.Stderr, "mayfly: the service has no raw message; this is the rich view")
 				f.view = "rich"
 			}
-			if err := f.show(ctx, a, m); err != nil {
-				return err
+			if f.format != "text" {
+				err = writeFindings(a.env.Stdout, f.format, examine(m))
+			} else {
+				err = f.show(ctx, a, m)
 			}
-			return f.verdict(m)
+			return cmp.Or(err, f.verdict(m))
 		},
 	}
 	f = a.viewFlags(cmd)
 	f.imagesFlag(cmd)
 	f.failOnFlag(cmd)
-	f.formatFlag(cmd)
+	formatFlag(cmd, &f.format, findingsFormat)
 	shot.add(cmd)
 	return cmd
 }

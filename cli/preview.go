@@ -42,9 +42,6 @@ mayfly preview --screenshot mail.png --phone --dark signup.html`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			if len(args) > 1 && (f.format == "sarif" || f.format == "junit") {
-				return usagef("--format %s is of one file", f.format)
-			}
 			switch stdin := slices.Index(args, "-"); {
 			case stdin < 0:
 			case slices.Contains(args[stdin+1:], "-"):
@@ -60,7 +57,7 @@ mayfly preview --screenshot mail.png --phone --dark signup.html`,
 	f = a.viewFlags(cmd)
 	f.imagesFlag(cmd)
 	f.failOnFlag(cmd)
-	f.formatFlag(cmd)
+	formatFlag(cmd, &f.format, findingsFormat)
 	p.screenshotFlags.add(cmd)
 	choiceFlag(cmd, cmd.Flags(), &p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)", "html", "eml", "txt", "md")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
@@ -88,6 +85,7 @@ type rendered struct {
 
 func (p *preview) run(ctx context.Context, files []string) error {
 	failed, ended, n := false, true, 0 // ended: a line
+	var all []examined
 	for r := range inOrder(ctx, files, p.render) {
 		if p.several {
 			n++
@@ -101,6 +99,9 @@ func (p *preview) run(ctx context.Context, files []string) error {
 		if r.err != nil {
 			failed = true
 			fmt.Fprintln(p.app.env.Stderr, errorLine(r.err))
+		}
+		if r.message != nil && p.format != "text" {
+			all = append(all, examine(r.message))
 		}
 		if len(r.text) == 0 {
 			continue
@@ -118,6 +119,11 @@ func (p *preview) run(ctx context.Context, files []string) error {
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if p.format != "text" {
+		if err := writeFindings(p.app.env.Stdout, p.format, all...); err != nil {
+			return err
+		}
 	}
 	if failed {
 		return reportedError{statusError}
@@ -140,7 +146,7 @@ func (p *preview) render(file string) rendered {
 	switch {
 	case p.explain:
 		err = explain(&out, m.Mail())
-	case p.picture == "":
+	case p.picture == "" && p.format == "text":
 		err = p.print(p.app, &out, m, p.theme)
 	}
 	if err == nil {

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,10 +12,12 @@ import (
 	"mayfly/internal/message"
 	"mayfly/internal/snapshot"
 	"mayfly/render"
+	"mayfly/render/check"
 )
 
 func (a *app) snapCommand() *cobra.Command {
 	var o snapshot.Options
+	var format string
 	cmd := &cobra.Command{
 		Use:   "snap NAME [INBOX] [MESSAGE]",
 		Short: "Compare a message with its snapshot",
@@ -40,18 +44,29 @@ func (a *app) snapCommand() *cobra.Command {
 			m.Rules = s.rules
 			o.CI, o.State = a.env.Getenv("CI") != "", a.env.Getenv(stateVariable)
 			file, written, err := snapshot.Check(args[0], snapshot.Text(m, inbox.Email), o)
-			if errors.Is(err, snapshot.ErrDiffers) {
-				_, differences, _ := strings.Cut(err.Error(), "\n")
-				fmt.Fprintln(a.env.Stdout, differences)
-				return withNext(fmt.Errorf("%w %s", snapshot.ErrDiffers, file), "`mayfly snap --update` accepts it")
-			}
-			if err == nil && written {
+			var differs *snapshot.Mismatch
+			result := examined{file: filepath.ToSlash(file), by: "snapshot"}
+			if err != nil {
+				result.findings = []check.Finding{{ID: "snapshot", Level: check.Error, Message: err.Error()}}
+			} else if written {
 				fmt.Fprintf(a.env.Stderr, "mayfly: wrote %s\n", render.Clean(file))
+			}
+			if errors.As(err, &differs) {
+				result.findings[0].Line = differs.Line
+				first, _, _ := strings.Cut(err.Error(), ":\n")
+				err = withNext(errors.New(first), "`mayfly snap --update` accepts it")
+				if format == "text" {
+					fmt.Fprintln(a.env.Stdout, differs.Words)
+				}
+			}
+			if format != "text" {
+				err = cmp.Or(writeFindings(a.env.Stdout, format, result), err)
 			}
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&o.Dir, "dir", "mails", "`folder` of the snapshots")
 	cmd.Flags().BoolVar(&o.Update, "update", false, "accept the message as it is")
+	formatFlag(cmd, &format, "`format` of what is printed: text, or the difference as github (annotation), sarif or junit")
 	return cmd
 }

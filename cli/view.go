@@ -28,7 +28,7 @@ type viewFlags struct {
 	width  int // columns, 0 for lines that are not wrapped, or unset
 	json   bool
 	images string // "" for a command without images
-	format string // "text", or what of the checks a CI system reads; "" for a command without
+	format string // "text", or that of a CI system for the findings; "" for a command without
 	failOn string // the level of checks from which on the command fails; "" for none
 }
 
@@ -131,9 +131,6 @@ func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 func styled(t render.Theme) bool { return t.Profile != layout.NoColor || t.Hyperlinks }
 
 func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.Theme) error {
-	if f.format != "" && f.format != "text" {
-		return f.findings(w, m)
-	}
 	if f.json {
 		return writeJSON(w, m.Report(f.columns(a)))
 	}

@@ -121,7 +121,17 @@ func TestSnap(t *testing.T) {
 		if r.status != statusError || r.stdout != "- [-Hello-], your code is «code».\n+ {+Goodbye+}, your code is «code».\n" || !strings.Contains(r.stderr, "--update") {
 			t.Errorf("%+v", r)
 		}
+		for format, want := range map[string]string{
+			"github": "/signup.txt,line=",
+			"junit":  "&#xA;+ {+Goodbye+}, your code is «code».</failure>",
+			"sarif":  `"ruleId":"snapshot"`,
+		} {
+			if r := s.run("snap", "signup", "--dir", dir, "--format", format, inbox.Email); r.status != statusError || !strings.Contains(r.stdout, want) {
+				t.Errorf("%s: %+v, want %q", format, r, want)
+			}
+		}
 		s.prints("", "snap", "signup", "--dir", dir, "--update", inbox.Email)
+		s.prints("", "snap", "signup", "--dir", dir, "--format", "github", inbox.Email)
 		s.prints("", "snap", "signup", "--dir", dir, inbox.Email)
 		s.with("CI=true").fails(statusError, []string{"commit it"}, "snap", "reset", "--dir", dir, inbox.Email)
 		s.fails(statusError, []string{"is no name"}, "snap", "../signup", "--dir", dir, inbox.Email)

@@ -291,6 +291,25 @@ func TestAction(t *testing.T) {
 			t.Error(printed)
 		}
 	})
+	t.Run("writes a summary", func(t *testing.T) {
+		t.Parallel()
+		p := runnerProject(t)
+		summary := filepath.Join(p.home, "summary")
+		p.machine = p.with("GITHUB_STEP_SUMMARY=" + summary)
+		p.write("mail.eml", "From: a@acme.example\nTo: ada@acme.example\nSubject: <b>|Welcome|</b> {{name}}\n\nHello\n")
+		for _, c := range []struct{ then, want string }{
+			{"true", "<td>error <code>placeholder</code></td><td></td></tr>"},
+			{"false", `<td>error <code>placeholder</code></td><td><code>mails/\S*Welcome\S*\.eml</code>(<br><code>mails/\S*\.png</code>)?</td></tr>`},
+		} {
+			_, printed, ok := p.act(with(map[string]string{"run": "mayfly sendmail -t <mail.eml\n" + c.then}))
+			text, err := os.ReadFile(summary)
+			want := regexp.MustCompile(`### Mail\n\n1 message came.\n\n(?s:.*)<tr><td><code>ada@acme.example</code></td><td>&lt;b&gt;\|Welcome\|&lt;/b&gt; \{\{name\}\}</td>` + c.want)
+			if err != nil || ok != (c.then == "true") || !want.Match(text) {
+				t.Errorf("%v, %s\n%s", err, printed, text)
+			}
+			must(t, os.Remove(summary))
+		}
+	})
 	t.Run("refuses a version that does not exist", func(t *testing.T) {
 		t.Parallel()
 		p := runnerProject(t)
