@@ -406,13 +406,35 @@ func (c *Client) Delivery(ctx context.Context, inboxID, messageID string) (Deliv
 // Sessions returns what connected to the service's SMTP server lately: an extension of the contract. It fails with
 // [ErrUnsupported] on a service that does not say.
 func (c *Client) Sessions(ctx context.Context) (SessionList, error) {
-	k := call{op: "list the SMTP sessions", path: []string{"sessions"}, needs: &c.features.sessions}
-	list, err := get[SessionList](ctx, c, k)
+	return getExtra[SessionList](ctx, c, call{op: "list the SMTP sessions", path: []string{"sessions"}, needs: &c.features.sessions})
+}
+
+// getExtra is get for a path that only a service with an extension has.
+func getExtra[T any](ctx context.Context, c *Client, k call) (T, error) {
+	object, err := get[T](ctx, c, k)
 	if e, ok := errors.AsType[*Error](err); ok && (e.absent() || e.Status == http.StatusNotFound) {
 		k.needs.absent()
-		return list, unsupported(k.op)
+		return object, unsupported(k.op)
 	}
-	return list, err
+	return object, err
+}
+
+// States returns what clients keep of the inboxes of the key, by their IDs: an extension of the contract. It fails with
+// [ErrUnsupported] on a service that keeps nothing.
+func (c *Client) States(ctx context.Context) (map[string][]byte, error) {
+	k := call{op: "read what was kept", path: []string{"states"}, needs: &c.features.states}
+	if c.features.inboxAt.isAbsent() || c.features.inboxes.isAbsent() { // then it has not this one either
+		return nil, unsupported(k.op)
+	}
+	kept, err := getExtra[States](ctx, c, k)
+	return kept.States, err
+}
+
+// SetState replaces what clients keep of an inbox, nil at first: an extension of the contract. It fails with [ErrChanged] if
+// that is not before.
+func (c *Client) SetState(ctx context.Context, inboxID string, before, after []byte) error {
+	_, err := c.do(ctx, call{op: "keep the state", method: http.MethodPut, path: inboxPath(inboxID, "state"), body: StateChange{before, after}})
+	return err
 }
 
 // releaseTimeout is how long a service may take to hand a message on to a mail server.

@@ -73,7 +73,7 @@ type shared struct {
 // features remembers which extensions the service has.
 type features struct {
 	longPollMessages, longPollInboxes, inboxes, inboxAt, raw, attachments feature
-	deleteMessage, emptyInbox, extendInbox, sessions                      feature
+	deleteMessage, emptyInbox, extendInbox, sessions, states              feature
 }
 
 // feature is unknown until the service has shown whether it has it. A feature that was present once

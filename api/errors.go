@@ -31,6 +31,7 @@ var (
 	ErrUnavailable  = errors.New("the service cannot be reached or has failed") // network errors, 5xx
 	ErrUnexpected   = errors.New("the answer is not from this API")             // not JSON, broken, too large, a redirect
 	ErrUnsupported  = errors.New("the service does not offer this")             // an extension of the contract
+	ErrChanged      = errors.New("another client has changed it")               // 412
 	ErrNotModified  = errors.New("nothing has changed")                         // 304 to a request with an ETag
 )
 
@@ -185,6 +186,8 @@ func (c *Client) failure(op string, a *answer, after time.Duration) error {
 		// is gone.
 		e.kind = ErrUnexpected
 		e.Message = "the service answered with " + a.describe() + "; is the base URL right?"
+	case a.status == http.StatusPreconditionFailed:
+		e.kind = ErrChanged
 	case a.status == http.StatusNotFound:
 		e.kind = ErrNotFound
 	}

@@ -168,6 +168,17 @@ type Released struct {
 	To []string `json:"to"`
 }
 
+// States is what clients keep of the inboxes of a key, by their IDs, an extension of the contract. What it means is theirs.
+type States struct {
+	States map[string][]byte `json:"states"`
+}
+
+// StateChange replaces what clients keep of an inbox, an extension of the contract.
+type StateChange struct {
+	Before []byte `json:"before"` // null at first
+	After  []byte `json:"after"`
+}
+
 // ErrorBody is the body of every answer that is an error.
 type ErrorBody struct {
 	Error ErrorDetail `json:"error"`

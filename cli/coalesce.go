@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"mayfly/api"
 	"mayfly/internal/registry"
-	"mayfly/internal/server"
 )
 
 // visits are the sessions over SSH of a service.
@@ -25,17 +25,17 @@ type visits struct {
 type keySessions struct {
 	id       string
 	sessions int
-	known    *registry.Registry
 	mu       sync.Mutex
+	known    *registry.Registry // nil until a session asks for it
 	asked    map[string]*flight // by what is asked
 }
 
-func (v *visits) join(keyID string, parent server.Parent) *keySessions {
+func (v *visits) join(keyID string) *keySessions {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	k := v.keys[keyID]
 	if k == nil {
-		k = &keySessions{id: keyID, known: registry.Remote(parent), asked: map[string]*flight{}}
+		k = &keySessions{id: keyID, asked: map[string]*flight{}}
 		v.keys[keyID] = k
 	}
 	k.sessions++
@@ -48,6 +48,16 @@ func (v *visits) leave(k *keySessions) {
 	if k.sessions--; k.sessions == 0 {
 		delete(v.keys, k.id)
 	}
+}
+
+// registry returns what is known, which the first client that asks for it reads and keeps.
+func (k *keySessions) registry(c *api.Client) *registry.Registry {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known == nil {
+		k.known = registry.Remote(c)
+	}
+	return k.known
 }
 
 // flight is a request that several sessions wait for, and its answer.

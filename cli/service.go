@@ -204,18 +204,17 @@ func (a *app) connection(p endpoint, key string, through http.RoundTripper) (*co
 	if u, err := url.Parse(p.baseURL); err == nil {
 		rules.Local = sockets.IsLoopback(u.Hostname())
 	}
-	return &connection{endpoint: p, client: client, known: a.registry(p), rules: rules}, nil
+	return &connection{endpoint: p, client: client, known: a.registry(p, client), rules: rules}, nil
 }
 
-func (a *app) registry(p endpoint) *registry.Registry {
-	if a.visit != nil {
-		return a.visit.known
+func (a *app) registry(p endpoint, c *api.Client) *registry.Registry {
+	switch {
+	case a.visit != nil:
+		return a.visit.key.registry(c)
+	case p.profile == localName:
+		return registry.Open(a.stateDir(), p.profile, "") // its port may change
 	}
-	baseURL := p.baseURL
-	if p.profile == localName {
-		baseURL = "" // its port may change
-	}
-	return registry.Open(a.stateDir(), p.profile, baseURL)
+	return registry.Open(a.stateDir(), p.profile, p.baseURL).KeptBy(c)
 }
 
 func (a *app) keys() *keys.Store { return keys.New(a.configDir(), a.env.Getenv, a.meant()) }

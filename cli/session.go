@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mayfly/internal/registry"
 	"mayfly/internal/server"
 	"mayfly/internal/term"
 	"mayfly/ui"
@@ -47,7 +46,7 @@ var overSSH = map[string]string{
 type visit struct {
 	server.SessionSettings
 	through  http.RoundTripper
-	known    *registry.Registry
+	key      *keySessions
 	terminal *remoteTerminal // nil for streams
 	location *time.Location
 }
@@ -59,15 +58,15 @@ const sessionURL = "http://localhost"
 const sessionHost = "ssh HOST"
 
 // serveSession serves a session.
-func (v *visits) serveSession(ctx context.Context, set server.SessionSettings, s *server.Session, parent server.Parent) int {
+func (v *visits) serveSession(ctx context.Context, set server.SessionSettings, s *server.Session, service http.RoundTripper) int {
 	environ := append(s.Environ, "SSH_TTY=ssh", "SSH_CONNECTION="+s.Remote) // last, so that they count
 	if set.SMTP != "" {
 		environ = append(environ, "MAYFLY_SMTP="+set.SMTP)
 	}
 	a := &app{env: Env{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Environ: environ}}
-	key := v.join(s.KeyID, parent)
+	key := v.join(s.KeyID)
 	defer v.leave(key)
-	a.visit = &visit{SessionSettings: set, through: &coalescing{key, parent}, known: key.known, location: locationOf(a.env.Getenv("TZ"))}
+	a.visit = &visit{SessionSettings: set, through: &coalescing{key, service}, key: key, location: locationOf(a.env.Getenv("TZ"))}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if s.Terminal != nil {

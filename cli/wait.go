@@ -226,7 +226,7 @@ func (w *waitRun) await(ctx context.Context) error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) && !w.none {
 		// A message that comes late is named by the next wait.
-		_ = w.known.UpdateConsumed(context.WithoutCancel(ctx), w.inbox.ID, func(d *watch.Consumed) bool { d.InVain(w.client); return true })
+		_ = w.known.UpdateConsumed(context.WithoutCancel(ctx), w.inbox.ID, func(d *watch.Consumed) bool { d.InVain(w.client); return true }, func() bool { return true })
 	}
 	return err
 }
@@ -294,12 +294,10 @@ func (w *waitRun) take(ctx context.Context, f watch.Found) bool {
 		missed = d.Vain
 		if w.again {
 			d.Add(w.target(), f)
-		} else if !d.Take(w.target(), f) {
-			return false
+			return true
 		}
-		w.print(text)
-		return w.failure == nil
-	}); err != nil && w.printed > before {
+		return d.Take(w.target(), f)
+	}, func() bool { w.print(text); return w.failure == nil }); err != nil && w.printed > before {
 		fmt.Fprintf(w.app.env.Stderr, "mayfly: another wait may print this again: %s\n", render.Clean(err.Error()))
 	} else if err != nil {
 		w.failure = err

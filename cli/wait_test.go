@@ -248,9 +248,9 @@ func TestWaitMakesFewRequests(t *testing.T) {
 		args func(i api.Inbox) []string
 		want int
 	}{
-		{"by address", func(i api.Inbox) []string { return []string{"wait", i.Email, "--code"} }, 3},
-		{"by ID", func(i api.Inbox) []string { return []string{"wait", i.ID, "--code"} }, 2},
-		{"whole", func(i api.Inbox) []string { return []string{"wait", i.ID} }, 3},
+		{"by address", func(i api.Inbox) []string { return []string{"wait", i.Email, "--code"} }, 4},
+		{"by ID", func(i api.Inbox) []string { return []string{"wait", i.ID, "--code"} }, 3},
+		{"whole", func(i api.Inbox) []string { return []string{"wait", i.ID} }, 4},
 	} {
 		offline(t, apitest.Options{Extensions: true}, func(t *testing.T, s *harness) {
 			inbox := s.inbox("ada")

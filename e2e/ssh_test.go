@@ -135,6 +135,11 @@ func TestCommandsOverSSH(t *testing.T) {
 		"ssh-sessions {}", "local-service", "__complete new", "--base-url http://127.0.0.1 ls", "--profile x ls", "--insecure ls", "--debug", "-v", "read --screenshot x.png", "save --dir /tmp"} {
 		fails(ada, 2, "unknown", absent)
 	}
+	// What was printed over the API counts over SSH, and the other way round.
+	m.using(s, keys[0]).fails(5, "returned before", "wait", address, "--code", "--timeout", "100ms")
+	ok("", signup(address), "sendmail -t")
+	m.using(s, keys[0]).mustRun("wait", address, "--code", "--timeout", "30s")
+	fails(another, 5, "returned before", "wait "+address+" --code --timeout 100ms")
 	// To another key nothing of it exists.
 	fails(grace, 3, "there is no inbox", "read "+address)
 	fails(grace, 3, "there is no inbox", "messages "+address)

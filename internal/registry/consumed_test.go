@@ -22,7 +22,7 @@ func handOver(t *testing.T, r *registry.Registry, inboxID, messageID string) (ga
 	err := r.UpdateConsumed(t.Context(), inboxID, func(h *watch.Consumed) bool {
 		gave = h.Take(watch.Code, watch.Found{Message: api.Message{ID: messageID}})
 		return gave
-	})
+	}, func() bool { return true })
 	must(t, err)
 	return gave
 }
@@ -37,9 +37,8 @@ func TestWhatWasHandedOverIsKept(t *testing.T) {
 		t.Error("it is delivered again after a restart")
 	}
 	if err := r.UpdateConsumed(t.Context(), "a", func(h *watch.Consumed) bool {
-		h.Take(watch.Code, watch.Found{Message: api.Message{ID: "3"}})
-		return false // printing it failed
-	}); err != nil || !handOver(t, r, "a", "3") {
+		return h.Take(watch.Code, watch.Found{Message: api.Message{ID: "3"}})
+	}, func() bool { return false }); err != nil || !handOver(t, r, "a", "3") {
 		t.Errorf("what was not printed counts as delivered; %v", err)
 	}
 	must(t, errors.Join(r.Remove("a"), r.Remove("b")))
@@ -60,13 +59,13 @@ func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {
 		var busy, ended error
 		begun := time.Now()
 		err := r.UpdateConsumed(t.Context(), "a", func(*watch.Consumed) bool {
-			busy = r.UpdateConsumed(t.Context(), "a", func(*watch.Consumed) bool { return true })
+			busy = r.UpdateConsumed(t.Context(), "a", func(*watch.Consumed) bool { return true }, func() bool { return true })
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			ended = r.UpdateConsumed(ctx, "a", func(*watch.Consumed) bool { return true })
+			ended = r.UpdateConsumed(ctx, "a", func(*watch.Consumed) bool { return true }, func() bool { return true })
 			handOver(t, r, "b", "1") // another inbox
 			return true
-		})
+		}, func() bool { return true })
 		if err != nil || !errors.Is(busy, registry.ErrBusy) || !errors.Is(ended, context.DeadlineExceeded) || errors.Is(ended, registry.ErrBusy) {
 			t.Errorf("%v, %v, %v", err, busy, ended)
 		}

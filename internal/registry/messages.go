@@ -35,8 +35,8 @@ var ErrBusy = errors.New("another process has been handing over a message of thi
 
 // Delivered returns what was delivered of an inbox, if that can be kept.
 func (r *Registry) Delivered(inboxID string) (watch.Consumed, error) {
-	if r.remote != nil {
-		content, err := r.remote.of(context.Background(), inboxID, 0)
+	if r := r.elsewhere(); r != nil {
+		content, err := r.of(context.Background(), inboxID, time.Second)
 		return decode(content).Delivered, err
 	}
 	err := os.MkdirAll(r.dir, 0o700)
@@ -53,15 +53,14 @@ func (r *Registry) Delivered(inboxID string) (watch.Consumed, error) {
 	return d.Consumed, err
 }
 
-// UpdateConsumed calls give with the inbox's delivery record under a lock, and saves the record if give returns true. No other process
-// hands over a message of that inbox meanwhile. A process that is
-// killed leaves no lock.
+// UpdateConsumed calls take with the inbox's delivery record, and if it has taken something, deliver, and keeps the record if that
+// is done. No other process delivers the same. Take may be called again, with a record that another one has changed.
 //
-// An error before give was called is that of the folder, of ctx, or [ErrBusy]; after it, that the
+// An error before deliver was called is that of the folder or the service, of ctx, or [ErrBusy]; after it, that the
 // change is not kept. A damaged record is treated as empty.
-func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, give func(*watch.Consumed) (changed bool)) error {
-	if r.remote != nil {
-		return r.remote.handOver(ctx, inboxID, give)
+func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, deliver func() (done bool)) error {
+	if r := r.elsewhere(); r != nil {
+		return r.handOver(ctx, inboxID, take, deliver)
 	}
 	unlock, err := r.lock(ctx, inboxID)
 	if err != nil {
@@ -69,7 +68,7 @@ func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, give func
 	}
 	defer unlock()
 	d, err := r.readDelivered(inboxID)
-	if err != nil || !give(&d.Consumed) {
+	if err != nil || !take(&d.Consumed) || !deliver() {
 		return err
 	}
 	if err := r.write(r.path(inboxID, deliveredSuffix), d, time.Now().Add(longestLife)); err != nil {
@@ -145,8 +144,8 @@ type Mark struct {
 
 // SaveSeen records marks of an inbox beside what other processes have recorded.
 func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
-	if r.remote != nil {
-		return r.remote.change(context.Background(), inboxID, func(s *state) bool { s.Seen.add(inboxID, marks); return true })
+	if r := r.elsewhere(); r != nil {
+		return r.change(context.Background(), inboxID, func(s *state) bool { s.Seen.add(inboxID, marks); return true })
 	}
 	unlock, err := r.lock(context.Background(), inboxID)
 	if err != nil {
@@ -198,8 +197,8 @@ func (r *Registry) SeenReader() *SeenReader {
 // Read returns what was seen of the inboxes for which that may have changed since the last call, by inbox ID, also
 // with an error. Damaged files are skipped. While nothing changes it only asks for the time of the folder.
 func (s *SeenReader) Read() (map[string]ReadState, error) {
-	if s.registry.remote != nil {
-		return s.readRemote()
+	if r := s.registry.elsewhere(); r != nil {
+		return s.readRemote(r)
 	}
 	all := map[string]ReadState{}
 	if dir, err := os.Stat(s.registry.dir); err == nil {

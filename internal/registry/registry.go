@@ -69,7 +69,7 @@ func (i Inbox) API() api.Inbox {
 // goroutines and processes.
 type Registry struct {
 	dir     string
-	remote  *remote // what keeps everything instead of files, if it is not nil
+	remote  *remote // what keeps some instead of files, or all without a folder; may be nil
 	pruning rate.Sometimes
 }
 
@@ -129,7 +129,7 @@ func (r *Registry) InboxAt(ctx context.Context, c *api.Client, email string) (ap
 
 // Known returns the inbox with an ID, if it is known here. It may be gone.
 func (r *Registry) Known(inboxID string) (api.Inbox, bool) {
-	if r.remote != nil {
+	if r.dir == "" {
 		return api.Inbox{}, false
 	}
 	i, err := read[Inbox](r.path(inboxID, suffix))
@@ -139,7 +139,7 @@ func (r *Registry) Known(inboxID string) (api.Inbox, bool) {
 // List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged
 // files are skipped.
 func (r *Registry) List() ([]Inbox, error) {
-	if r.remote != nil {
+	if r.dir == "" {
 		return r.remote.list()
 	}
 	all, err := readAll[Inbox](r, suffix, func(fs.DirEntry) bool { return false })
@@ -230,7 +230,7 @@ func (r *Registry) Put(i Inbox) error {
 	if i.ID == "" {
 		return errors.New("this machine will not remember the inbox: it has no ID")
 	}
-	if r.remote != nil {
+	if r.dir == "" {
 		return r.remote.label(i)
 	}
 	path := r.path(i.ID, suffix)
@@ -249,7 +249,7 @@ func (r *Registry) Put(i Inbox) error {
 
 // Remove forgets an inbox; an unknown one is not an error.
 func (r *Registry) Remove(inboxID string) error {
-	if r.remote != nil {
+	if r.dir == "" {
 		return nil // it is gone with the inbox
 	}
 	return r.remove(hash(inboxID))

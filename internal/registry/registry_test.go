@@ -223,7 +223,7 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 	if err := r.SaveSeen("a", nil); err == nil || !strings.Contains(err.Error(), "will not remember what was read") {
 		t.Errorf("saved: %v", err)
 	}
-	err := r.UpdateConsumed(t.Context(), "a", func(*watch.Consumed) bool { t.Error("it is delivered"); return true })
+	err := r.UpdateConsumed(t.Context(), "a", func(*watch.Consumed) bool { t.Error("it is delivered"); return true }, nil)
 	if err == nil || !strings.Contains(err.Error(), "keep what was delivered") {
 		t.Error(err)
 	}

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -13,56 +12,70 @@ import (
 	"mayfly/api/watch"
 )
 
-// Keeper keeps what clients know of the inboxes of an API key, with the key, for all that use it.
+// Keeper keeps what clients know of the inboxes of an API key, with the key, for all that use it. An [api.Client] is one.
 type Keeper interface {
-	// States returns what is kept of each inbox, by its ID.
+	// States returns what is kept of each inbox, by its ID. It fails with [api.ErrUnsupported] if nothing is.
 	States(ctx context.Context) (map[string][]byte, error)
-	// SetState replaces what is kept of an inbox, nil at first. It fails with [ErrChanged] if that is not before, and with
+	// SetState replaces what is kept of an inbox, nil at first. It fails with [api.ErrChanged] if that is not before, and with
 	// [api.ErrNotFound] if the inbox is gone.
 	SetState(ctx context.Context, inboxID string, before, after []byte) error
 }
 
-// ErrChanged is the error of replacing what another client has replaced.
-var ErrChanged = errors.New("another client has changed it")
-
-// remote is where a registry keeps everything that has a keeper, which lists inboxes itself.
+// remote is where a registry that has a keeper keeps what was seen and delivered.
 type remote struct {
 	keeper Keeper
 	mu     sync.Mutex
 	states map[string][]byte
-	read   time.Time
+	read   time.Time // when that was tried last
+	err    error     // of that
 }
 
-// remoteInterval is how often it is read what other processes have kept; remoteTimeout bounds a request.
+// remoteInterval is how often it is read what other processes have kept; remoteTimeout bounds a request. Each counts in the
+// plan of the key.
 const (
-	remoteInterval = 5 * time.Second
+	remoteInterval = 30 * time.Second
 	remoteTimeout  = 10 * time.Second
-	lease          = 5 * time.Second // of one that hands over a message
-	leaseRetry     = 50 * time.Millisecond
 )
 
-// Remote returns a registry that has a keeper. Those that share it see at once what one of them keeps.
-func Remote(k Keeper) *Registry { return &Registry{remote: &remote{keeper: k}} }
+// Remote returns a registry that has nothing but a keeper. Those that share it see at once what one of them keeps.
+func Remote(k Keeper) *Registry { return new(Registry).KeptBy(k) }
+
+// KeptBy has a keeper keep what was seen and delivered, if it does, instead of files.
+func (r *Registry) KeptBy(k Keeper) *Registry {
+	r.remote = &remote{keeper: k}
+	return r
+}
+
+// elsewhere returns what keeps what was seen and delivered, nil if files do.
+func (r *Registry) elsewhere() *remote {
+	if r.remote == nil {
+		return nil
+	}
+	r.remote.mu.Lock()
+	defer r.remote.mu.Unlock()
+	if err := r.remote.refresh(context.Background(), remoteInterval); r.dir != "" && errors.Is(err, api.ErrUnsupported) {
+		return nil
+	}
+	return r.remote
+}
 
 // state is what is kept of an inbox.
 type state struct {
 	Inbox     Inbox          `json:"inbox,omitzero"` // if it has a label
 	Seen      ReadState      `json:"seen,omitzero"`
 	Delivered watch.Consumed `json:"delivered,omitzero"`
-	Holder    string         `json:"holder,omitempty"` // hands over a message
-	Held      time.Time      `json:"held,omitzero"`    // until then
 }
 
 // refresh reads what is kept, unless that was done less than age ago. The caller has locked r.mu.
 func (r *remote) refresh(ctx context.Context, age time.Duration) error {
-	if r.states != nil && time.Since(r.read) < age {
-		return nil
+	if time.Since(r.read) < age {
+		return r.err
 	}
 	ctx, cancel := context.WithTimeout(ctx, remoteTimeout)
 	defer cancel()
 	states, err := r.keeper.States(ctx)
-	if err == nil {
-		r.states, r.read = states, time.Now()
+	if r.read, r.err = time.Now(), err; err == nil {
+		r.states = states
 	}
 	return err
 }
@@ -88,7 +101,10 @@ func (r *remote) change(ctx context.Context, inboxID string, f func(*state) (cha
 	defer cancel()
 	for age := remoteInterval; ; age = 0 {
 		before, err := r.of(ctx, inboxID, age)
-		if err != nil {
+		switch {
+		case err != nil && age > 0:
+			continue // that may be over
+		case err != nil:
 			return err
 		}
 		s := decode(before)
@@ -107,54 +123,33 @@ func (r *remote) change(ctx context.Context, inboxID string, f func(*state) (cha
 			return nil
 		case errors.Is(err, api.ErrNotFound):
 			return nil
-		case !errors.Is(err, ErrChanged):
+		case !errors.Is(err, api.ErrChanged):
 			return err
 		}
 	}
 }
 
-// handOver is [Registry.UpdateConsumed]. Who hands over a message has a lease, which one that is killed loses soon.
-func (r *remote) handOver(ctx context.Context, inboxID string, give func(*watch.Consumed) (changed bool)) error {
-	holder := rand.Text()
-	var delivered watch.Consumed
-	for held := false; !held; {
-		if err := r.change(ctx, inboxID, func(s *state) bool {
-			if held = s.Holder == "" || time.Now().After(s.Held); held {
-				s.Holder, s.Held, delivered = holder, time.Now().Add(lease), s.Delivered
-			}
-			return held
-		}); err != nil {
-			return err
-		}
-		if held {
-			break
-		}
-		select {
-		case <-time.After(leaseRetry):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		if _, err := r.of(ctx, inboxID, leaseRetry); err != nil {
-			return err
-		}
-	}
-	changed := give(&delivered)
-	return r.change(context.WithoutCancel(ctx), inboxID, func(s *state) bool {
-		if s.Holder != holder {
-			return changed // another one has the lease: at worst a message is handed over again
-		}
-		if s.Holder, s.Held = "", (time.Time{}); changed {
-			s.Delivered = delivered
-		}
-		return true
+// handOver is [Registry.UpdateConsumed]. What is delivered is kept first: nobody else delivers it then.
+func (r *remote) handOver(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, deliver func() (done bool)) error {
+	var before watch.Consumed
+	var taken bool
+	err := r.change(ctx, inboxID, func(s *state) bool {
+		content, _ := json.Marshal(s) // as it was read
+		before = decode(content).Delivered
+		taken = take(&s.Delivered)
+		return taken
 	})
+	if err != nil || !taken || deliver() {
+		return err
+	}
+	return r.change(context.WithoutCancel(ctx), inboxID, func(s *state) bool { s.Delivered = before; return true })
 }
 
 // list returns the inboxes that have a label.
 func (r *remote) list() (all []Inbox, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err = r.refresh(context.Background(), 0)
+	err = r.refresh(context.Background(), time.Second)
 	for _, content := range r.states {
 		if s := decode(content); s.Inbox.ID != "" {
 			all = append(all, s.Inbox)
@@ -172,8 +167,7 @@ func (r *remote) label(i Inbox) error {
 }
 
 // readRemote is [SeenReader.Read] of a registry with a keeper.
-func (s *SeenReader) readRemote() (map[string]ReadState, error) {
-	r := s.registry.remote
+func (s *SeenReader) readRemote(r *remote) (map[string]ReadState, error) {
 	all := map[string]ReadState{}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -33,11 +33,16 @@ func (k *keeper) SetState(_ context.Context, inboxID string, before, after []byt
 	case k.gone:
 		return api.ErrNotFound
 	case !bytes.Equal(k.states[inboxID], before):
-		return ErrChanged
+		return api.ErrChanged
 	}
 	k.states[inboxID] = after
 	return nil
 }
+
+// nothing is a service without states.
+type nothing struct{ Keeper }
+
+func (nothing) States(context.Context) (map[string][]byte, error) { return nil, api.ErrUnsupported }
 
 // What one process keeps of an inbox the others know, and each message is handed over once by all of them.
 func TestRemote(t *testing.T) {
@@ -50,12 +55,8 @@ func TestRemote(t *testing.T) {
 	for i := range 12 {
 		waits.Go(func() {
 			if err := processes[i%3].UpdateConsumed(t.Context(), "inbox_a", func(d *watch.Consumed) bool {
-				if !d.Take(watch.Code, message) {
-					return false
-				}
-				given.Add(1)
-				return true
-			}); err != nil {
+				return d.Take(watch.Code, message)
+			}, func() bool { given.Add(1); return true }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -68,6 +69,25 @@ func TestRemote(t *testing.T) {
 		})
 	}
 	waits.Wait()
+	// One that could not be printed is another wait's.
+	late := watch.Found{Message: api.Message{ID: "msg_b"}}
+	for printed := range 2 {
+		took := false
+		if err := processes[printed].UpdateConsumed(t.Context(), "inbox_a", func(d *watch.Consumed) bool {
+			took = d.Take(watch.Code, late)
+			return took
+		}, func() bool { return printed == 1 }); err != nil || !took {
+			t.Errorf("%d: %t, %v", printed, took, err)
+		}
+	}
+	// A service that keeps nothing leaves it to files.
+	files := Open(t.TempDir(), "", "").KeptBy(nothing{})
+	if err := files.SaveSeen("inbox_a", []Mark{{ID: "x"}}); err != nil {
+		t.Error(err)
+	}
+	if seen, err := files.SeenReader().Read(); err != nil || len(seen["inbox_a"].Read) != 1 {
+		t.Errorf("in files: %+v, %v", seen, err)
+	}
 	if given.Load() != 1 {
 		t.Errorf("the message was handed over %d times", given.Load())
 	}

@@ -20,9 +20,6 @@ import (
 	"github.com/pires/go-proxyproto"
 	gossh "golang.org/x/crypto/ssh"
 
-	"mayfly/api"
-	"mayfly/internal/registry"
-	"mayfly/service"
 	"mayfly/service/ssh"
 )
 
@@ -47,8 +44,8 @@ const (
 var errMemory = errors.New("the memory of the sessions is used up (--ssh-memory)")
 
 // ServeSessions serves SSH in a process that a [Server] has started, until that server or ctx ends. Run is as in the package ssh;
-// Parent is the service for its session.
-func ServeSessions(ctx context.Context, settings string, log func(debug bool) *slog.Logger, run func(context.Context, SessionSettings, *Session, Parent) int) error {
+// its last argument makes requests of the API, as the API key of the session.
+func ServeSessions(ctx context.Context, settings string, log func(debug bool) *slog.Logger, run func(context.Context, SessionSettings, *Session, http.RoundTripper) int) error {
 	var set SessionSettings
 	if err := json.Unmarshal([]byte(settings), &set); err != nil {
 		return errors.New("it is started by `mayfly serve --ssh`")
@@ -176,12 +173,6 @@ func (k remoteKey) Sign(_ io.Reader, message []byte, _ crypto.SignerOpts) (signa
 	return signature, err
 }
 
-// Parent is what a session can ask its service for, as the API key of its public key.
-type Parent interface {
-	http.RoundTripper // makes requests of the API
-	registry.Keeper
-}
-
 // caller is the service for a session.
 type caller struct {
 	*parent
@@ -195,22 +186,4 @@ func (c caller) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set(fingerprintHeader, c.Fingerprint)
 	r.Header.Set(clientHeader, c.Remote)
 	return c.client.Transport.RoundTrip(r)
-}
-
-// States implements registry.Keeper.
-func (c caller) States(ctx context.Context) (states map[string][]byte, err error) {
-	err = ask(ctx, c.client, "http://service/states", stateChange{Fingerprint: c.Fingerprint}, &states)
-	return states, err
-}
-
-// SetState implements registry.Keeper.
-func (c caller) SetState(ctx context.Context, inboxID string, before, after []byte) error {
-	err := ask(ctx, c.client, "http://service/state", stateChange{c.Fingerprint, inboxID, before, after}, new(struct{}))
-	switch service.ErrorCode(err) {
-	case service.Taken:
-		return registry.ErrChanged
-	case service.NotFound:
-		return api.ErrNotFound
-	}
-	return err
 }

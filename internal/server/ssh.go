@@ -117,12 +117,6 @@ type authentication struct {
 	KeyID       string
 }
 
-// stateChange is a change of what clients keep of an inbox.
-type stateChange struct {
-	Fingerprint, InboxID string
-	Before, After        []byte
-}
-
 // sessionAPI is what the process of sessions can ask for.
 func (s *Server) sessionAPI(p *sessions, api *rest.Server, guesses *limits.Guesses) http.Handler {
 	mux := http.NewServeMux()
@@ -144,20 +138,6 @@ func (s *Server) sessionAPI(p *sessions, api *rest.Server, guesses *limits.Guess
 	mux.HandleFunc("POST /sign", answer(func(_ context.Context, message []byte) ([]byte, error) {
 		return p.hostKey.Sign(nil, message, crypto.Hash(0))
 	}))
-	mux.HandleFunc("POST /states", answer(func(ctx context.Context, c stateChange) (map[string][]byte, error) {
-		k, err := s.service.AuthenticateSSH(ctx, c.Fingerprint)
-		if err != nil {
-			return nil, err
-		}
-		return s.service.ClientStates(ctx, k)
-	}))
-	mux.HandleFunc("POST /state", answer(func(ctx context.Context, c stateChange) (struct{}, error) {
-		k, err := s.service.AuthenticateSSH(ctx, c.Fingerprint)
-		if err == nil {
-			err = s.service.SetClientState(ctx, k, c.InboxID, c.Before, c.After)
-		}
-		return struct{}{}, err
-	}))
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		r.RemoteAddr = r.Header.Get(clientHeader)
 		api.ServeSSH(w, r, r.Header.Get(fingerprintHeader))
@@ -165,8 +145,8 @@ func (s *Server) sessionAPI(p *sessions, api *rest.Server, guesses *limits.Guess
 	return mux
 }
 
-// maxQuestion is more than two states of an inbox in JSON, in bytes.
-const maxQuestion = 1 << 20
+// maxQuestion bounds a question in JSON, in bytes.
+const maxQuestion = 64 << 10
 
 // answer answers questions in JSON, as the admin socket does.
 func answer[Q, A any](ask func(context.Context, Q) (A, error)) http.HandlerFunc {

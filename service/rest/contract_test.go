@@ -275,7 +275,7 @@ func TestEveryGetIsTagged(t *testing.T) {
 	attachments := get[map[string]any](t, srv, key, message)["attachments"].([]any)
 	file := message + "/attachments/" + attachments[0].(map[string]any)["id"].(string)
 
-	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages", message, file, message + "/delivery", "/v1/sessions", "/openapi.yaml"} {
+	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages", message, file, message + "/delivery", "/v1/sessions", "/v1/states", "/openapi.yaml"} {
 		first := srv.call(t, key, "GET", path, "")
 		etag := first.header.Get("ETag")
 		for _, known := range []string{etag, "W/" + etag, "*", `"other", ` + etag} {

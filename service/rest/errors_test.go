@@ -67,6 +67,8 @@ func TestErrors(t *testing.T) {
 
 		{key, "POST", mine.path() + "/messages/msg_none/release", "", ""},
 		{key, "PUT", "/v1/inboxes", "", ""},
+		{key, "PUT", mine.path() + "/state", `{"before":null}`, ""},
+		{key, "PUT", mine.path() + "/state", `{"before":"e30=","after":"e30="}`, ""},
 		{key, "OPTIONS", mine.path(), "", ""},
 		{key, "POST", mine.path() + "/messages", "", ""},
 		{key, "PATCH", mine.path() + "/messages", "", ""},

@@ -52,6 +52,14 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 	if not := srv.call(t, mine, "PATCH", never.path(), `{"ttl":600}`); there.status != http.StatusNotFound || there.body != not.body {
 		t.Errorf("PATCH: %+v, but %+v for one that does not exist", there, not)
 	}
+	srv.wants(t, http.StatusOK, theirs, "PUT", in.path()+"/state", `{"before":null,"after":"e30="}`)
+	there = srv.call(t, mine, "PUT", in.path()+"/state", `{"before":"e30=","after":"e30="}`)
+	if not := srv.call(t, mine, "PUT", never.path()+"/state", `{"before":"e30=","after":"e30="}`); there.status != http.StatusNotFound || there.body != not.body {
+		t.Errorf("PUT: %+v, but %+v for one that does not exist", there, not)
+	}
+	if states := srv.call(t, mine, "GET", "/v1/states", "").body; strings.Contains(states, in.ID) {
+		t.Errorf("what another key keeps: %s", states)
+	}
 	if list := get[map[string]any](t, srv, mine, "/v1/inboxes"); list["total"] != 0.0 {
 		t.Errorf("inboxes %v", list)
 	}

@@ -32,7 +32,7 @@ const (
 // serveMCP passes a request on to the MCP server. Its answers can be streams, which have no time
 // limit but end with Shutdown, or when the client stops reading.
 func (s *Server) serveMCP(w *response, r *http.Request) error {
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, maxBody)
 	if err != nil {
 		return err
 	}

@@ -171,7 +171,12 @@ func (s *Server) listSessions(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := encode(list)
+	return w.sendTagged(r, list)
+}
+
+// sendTagged sends an object whose entity tag is its hash.
+func (w *response) sendTagged(r *http.Request, object any) error {
+	body, err := encode(object)
 	if sum := sha256.Sum256(body); err == nil && !w.unchanged(r, `"`+hex.EncodeToString(sum[:8])+`"`) {
 		w.send(http.StatusOK, "application/json", body)
 	}

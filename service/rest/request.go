@@ -35,7 +35,7 @@ func invalid(format string, args ...any) error {
 // readObject reads the fields of a request's body, one JSON object with known fields. An empty body stands
 // for an empty object. Names are not folded, as encoding/json does with those of a struct.
 func readObject(w http.ResponseWriter, r *http.Request, known ...string) (map[string]json.RawMessage, error) {
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, maxBody)
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +60,14 @@ func readObject(w http.ResponseWriter, r *http.Request, known ...string) (map[st
 }
 
 // readBody reads a request's body. An error is meant for the client.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > maxBody { // the announced length suffices to refuse it
+func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if r.ContentLength > most { // the announced length suffices to refuse it
 		w.Header().Set("Connection", "close")
-		return nil, invalid("The body is larger than %d bytes", maxBody)
+		return nil, invalid("The body is larger than %d bytes", most)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, invalid("The body is larger than %d bytes", maxBody)
+		return nil, invalid("The body is larger than %d bytes", most)
 	}
 	if err != nil {
 		return nil, invalid("The body could not be read")
@@ -203,7 +203,7 @@ func (s *Server) newRoutes() *http.ServeMux {
 	if s.options.MCP != nil {
 		mux.HandleFunc(mcpPath, s.dispatch(methods{"GET": s.serveMCP, "POST": s.serveMCP, "DELETE": s.serveMCP}))
 	}
-	for path, m := range map[string]methods{
+	paths := map[string]methods{
 		"/v1/inboxes":                                                     {"GET": s.listInboxes, "POST": s.createInbox},
 		"/v1/inboxes/{inbox}":                                             {"GET": s.getInbox, "DELETE": s.deleteInbox, "PATCH": s.extendInbox},
 		"/v1/inboxes/{inbox}/messages":                                    {"GET": s.listMessages, "DELETE": s.deleteMessages},
@@ -211,11 +211,18 @@ func (s *Server) newRoutes() *http.ServeMux {
 		"/v1/inboxes/{inbox}/messages/{message}/delivery":                 {"GET": s.getDelivery},
 		"/v1/inboxes/{inbox}/messages/{message}/release":                  {"POST": s.releaseMessage},
 		"/v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}": {"GET": s.getAttachment},
+		"/v1/inboxes/{inbox}/state":                                       {"PUT": s.setState},
 		"/v1/sessions":                                                    {"GET": s.listSessions},
+		"/v1/states":                                                      {"GET": s.listStates},
 		"/openapi.yaml":                                                   {"GET": s.description()},
 		"/healthz":                                                        {"GET": s.health},
 		"/readyz":                                                         {"GET": s.ready},
-	} {
+	}
+	if s.options.LocalOnly { // its clients share a disk
+		delete(paths, "/v1/inboxes/{inbox}/state")
+		delete(paths, "/v1/states")
+	}
+	for path, m := range paths {
 		mux.HandleFunc(path, s.dispatch(m))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

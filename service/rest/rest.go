@@ -59,6 +59,8 @@ type Service interface {
 	Message(ctx context.Context, k service.Key, inboxID, messageID string) (service.Message, error)
 	Delivery(ctx context.Context, k service.Key, inboxID, messageID string) ([]byte, error)
 	Sessions(ctx context.Context, k service.Key) (service.SessionList, error)
+	ClientStates(ctx context.Context, k service.Key) (map[string][]byte, error)
+	SetClientState(ctx context.Context, k service.Key, inboxID string, before, after []byte) error
 	WaitMessages(ctx context.Context, k service.Key, inboxID string, version uint64) (changed bool, err error)
 }
 
@@ -415,7 +417,7 @@ func newMetrics(r prometheus.Registerer, longPolls func() float64) *metrics {
 
 func (m *metrics) answered(path, method string, status int, took time.Duration) {
 	switch method {
-	case "GET", "HEAD", "POST", "PATCH", "DELETE":
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE":
 	default:
 		method = "other"
 	}
