@@ -27,7 +27,7 @@ EXPOSE 2525 8425
 STOPSIGNAL SIGTERM
 ENV MAYFLY_SERVE_STORE=/data MAYFLY_SERVE_HTTP=:8425 MAYFLY_SERVE_SMTP=:2525
 LABEL org.opencontainers.image.title=Mayfly \
-      org.opencontainers.image.description="Temporary e-mail inboxes: the service, with SMTP and REST" \
+      org.opencontainers.image.description="Temporary email inboxes: the service, with SMTP and REST" \
       org.opencontainers.image.licenses=MIT \
       org.opencontainers.image.source=https://example.com/mayfly/mayfly
 HEALTHCHECK --interval=10s --timeout=6s --start-period=10s CMD ["/mayfly", "health"]

@@ -1,4 +1,4 @@
-// Mayfly shows temporary e-mail inboxes in a terminal.
+// Mayfly shows temporary email inboxes in a terminal.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package api is a client of temporary inbox services: it creates throw-away e-mail inboxes, lists
+// Package api is a client of temporary inbox services: it creates throw-away email inboxes, lists
 // and reads the messages that arrive in them, and deletes them.
 //
 // # Use

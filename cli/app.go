@@ -80,8 +80,8 @@ func (a *app) execute(ctx context.Context, args []string) error {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mayfly",
-		Short: "Temporary e-mail inboxes in a terminal",
-		Long: "Temporary e-mail inboxes in a terminal. Without a command, mayfly opens the terminal application.\n\n" +
+		Short: "Temporary email inboxes in a terminal",
+		Long: "Temporary email inboxes in a terminal. Without a command, mayfly opens the terminal application.\n\n" +
 			"It uses the local service of this machine, to which any application can send mail, unless --base-url, --profile, " +
 			"MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name another. `mayfly key set` stores the API key of that service.\n\n" +
 			"INBOX is an ID, an address, or a unique prefix of either; without it, the newest inbox is used. The same goes for MESSAGE.",

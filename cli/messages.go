@@ -66,8 +66,8 @@ func (a *app) readCommand() *cobra.Command {
 		Use:   "read [INBOX] [MESSAGE]",
 		Short: "Show a message",
 		Long: "Show a message as the application does: without arguments, the newest message of the newest inbox.\n\n" +
-			"In a pipe, the views text, html and raw are what the mail has, byte for byte, in UTF-8 for text and html, " +
-			"and no line of the other views but rich is wrapped. With --width they are as on a terminal, where how the message came stands above its headers.",
+			"In a pipe, the views text, html and raw are the message's own bytes, text and html decoded to UTF-8, and only the rich view wraps lines. " +
+			"With --width they are as on a terminal, where delivery details stand above the headers.",
 		Example: `mayfly read
 mayfly read quiet-otter
 mayfly read quiet-otter msg_01 --view headers

@@ -35,7 +35,7 @@ func (a *app) cancelOnHangup(ctx context.Context, run func(context.Context) erro
 					return
 				}
 			}
-			cancel(fmt.Errorf("nobody reads the output: %w", syscall.EPIPE))
+			cancel(fmt.Errorf("output pipe closed: %w", syscall.EPIPE))
 		})
 	}
 	err := run(ctx)

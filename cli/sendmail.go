@@ -30,7 +30,7 @@ func (a *app) sendmailCommand() *cobra.Command {
 			"as in `mayfly exec`, else to the local service, which `mayfly up` starts. Date, Message-ID and From are added where they are missing. " +
 			"The exit status is 1 if a recipient was refused; the others get the message.\n\n" +
 			"-t takes the recipients from To, Cc and Bcc, or from Resent-To, Resent-Cc and Resent-Bcc if there are any, and removes Bcc and Resent-Bcc. A line with a single dot ends the message, unless there is -i or -oi. " +
-			"-f is the sender of the envelope, by default that of From, and -F a name for a From that is added. " +
+			"-f sets the envelope sender (default: the From address), and -F a name for a From that is added. " +
 			"Other flags of sendmail are accepted and ignored; -bs, -bd and -bp are not supported. `mayfly help php` shows settings.",
 		Example: `mayfly sendmail -t -i <mail.eml
 php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,

@@ -138,7 +138,7 @@ func (s *serveSettings) flags(f *pflag.FlagSet) {
 	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for mail in transit (default 256 MiB)")
 	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "longest silence of a client (default 5m)")
 	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "longest session (default 1h)")
-	groupFlags(f, "limits of SMTP")
+	groupFlags(f, "SMTP limits")
 
 	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections at a time (default 65536, at most half of the open files)")
 	f.IntVar(&c.MaxHTTPConnectionsPerAddress, "max-http-connections-per-address", 0, "connections from one address (default: half of all)")

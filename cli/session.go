@@ -88,7 +88,7 @@ func locationOf(name string) *time.Location {
 func (v *visit) restrict(root *cobra.Command) {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: sessionHost}
 	root.Version = ""
-	root.Long = "Temporary e-mail inboxes. Without a command, and with a terminal, this opens the application.\n\n" +
+	root.Long = "Temporary email inboxes. Without a command, and with a terminal, this opens the application.\n\n" +
 		"INBOX is an ID, an address, or a unique prefix of either; without it, the newest inbox is used. The same goes for MESSAGE."
 	root.Example = "ADDRESS=$(mayfly new)\nCODE=$(mayfly wait \"$ADDRESS\" --code)"
 	root.CompletionOptions.DisableDefaultCmd = true

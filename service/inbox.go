@@ -309,7 +309,7 @@ func splitAddress(text string) (local, domain string, err error) {
 	at := strings.LastIndexByte(text, '@')
 	if at <= 0 || at == len(text)-1 || len(text) > maxAddress ||
 		strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", "", Errorf(Invalid, "not an e-mail address")
+		return "", "", Errorf(Invalid, "not an email address")
 	}
 	return text[:at], text[at+1:], nil
 }

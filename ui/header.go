@@ -155,7 +155,7 @@ func (a *app) state() string {
 	return th.Dim.On("○ connected")
 }
 
-// noMessages is what the empty list of messages shows, w cells wide: why it is empty, and what to do.
+// noMessages renders the placeholder of an empty message list, w cells wide: why it is empty and what to do about it.
 func (a *app) noMessages(w int) []string {
 	say := func(text string) []string { return theme.WrapDim(a.theme, text, w) }
 	do := func(text, id, does string) []string { return append(say(text), "", a.hint(id, does)) }

@@ -65,7 +65,7 @@ type Local struct {
 	TLS  bool   `toml:"tls"`  // its SMTP offers STARTTLS, with a certificate of its own
 }
 
-// Relay is the table [relay]: by which mail server the local service releases messages, and to whom.
+// Relay is the [relay] table: the relay server and the recipients that messages may be released to.
 type Relay struct {
 	Host         string   `toml:"host"` // host:port; "" for none
 	TLS          string   `toml:"tls"`  // "starttls" (also if empty), "tls" or "none"

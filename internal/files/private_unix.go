@@ -35,7 +35,7 @@ func CheckMode(name string) error {
 	if err != nil || mode&others == 0 {
 		return err
 	}
-	return fmt.Errorf("others may write to %s: `chmod go-w %s` mends it", name, name)
+	return fmt.Errorf("%s is writable by other users: run `chmod go-w %s`", name, name)
 }
 
 func stat(name string) (owner int, mode fs.FileMode, err error) {

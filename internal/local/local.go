@@ -207,7 +207,7 @@ func (s State) API() string { return s.BaseURL + portNote(s.HTTPTaken) }
 // SMTP is the SMTP address for people, as [State.API] is.
 func (s State) SMTP() string { return s.SMTPAddr + portNote(s.SMTPTaken) }
 
-// portNote is what people are told after an address because of a port that was taken; empty without one.
+// portNote returns a note for a port that was in use, such as " (2525 was taken)", or "".
 func portNote(port string) string {
 	if port == "" {
 		return ""

@@ -94,7 +94,7 @@ func TestOthersMayWriteToItsFolders(t *testing.T) {
 			}
 			for _, mode := range []os.FileMode{0o702, 0o720} {
 				must(t, os.Chmod(dir, mode))
-				if err := failure(t, o); !strings.HasSuffix(err, "others may write to "+dir+": `chmod go-w "+dir+"` mends it") {
+				if err := failure(t, o); !strings.HasSuffix(err, dir+" is writable by other users: run `chmod go-w "+dir+"`") {
 					t.Errorf("%q, running: %t: %s", name, running, err)
 				}
 			}

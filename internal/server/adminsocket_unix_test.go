@@ -21,10 +21,10 @@ func TestSocketOfAnotherUser(t *testing.T) {
 		t.Skip("only root can give files to another user")
 	}
 	for name, change := range map[string]func(store string) error{
-		"store: `chmod go-w": func(store string) error { return os.Chmod(store, 0o770) },
-		"admin: `chmod go-w": func(store string) error { return os.Chmod(filepath.Join(store, "admin"), 0o703) },
-		"the user nobody":    func(store string) error { return os.Chown(filepath.Join(store, "admin"), nobody, nobody) },
-		"to the user nobody": func(store string) error { return os.Chown(filepath.Join(store, "admin", "sock"), nobody, nobody) },
+		"store is writable by other users": func(store string) error { return os.Chmod(store, 0o770) },
+		"admin is writable by other users": func(store string) error { return os.Chmod(filepath.Join(store, "admin"), 0o703) },
+		"the user nobody":                  func(store string) error { return os.Chown(filepath.Join(store, "admin"), nobody, nobody) },
+		"to the user nobody":               func(store string) error { return os.Chown(filepath.Join(store, "admin", "sock"), nobody, nobody) },
 	} {
 		c := config(t)
 		start(t, c)
@@ -45,7 +45,7 @@ func TestADataFolderOfOthers(t *testing.T) {
 		if err == nil {
 			err = s.Shutdown(t.Context())
 		}
-		if want := "others may write to " + c.Store + ": `chmod go-w " + c.Store + "` mends it"; refused != (err != nil && err.Error() == want) {
+		if want := c.Store + " is writable by other users: run `chmod go-w " + c.Store + "`"; refused != (err != nil && err.Error() == want) {
 			t.Errorf("%o: %v", mode, err)
 		}
 	}

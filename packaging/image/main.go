@@ -170,7 +170,7 @@ func (b *build) config(source string) v1.Config {
 		},
 		Labels: map[string]string{
 			"org.opencontainers.image.title":       "Mayfly",
-			"org.opencontainers.image.description": "Temporary e-mail inboxes: the service, with SMTP and REST",
+			"org.opencontainers.image.description": "Temporary email inboxes: the service, with SMTP and REST",
 			"org.opencontainers.image.licenses":    "MIT",
 			"org.opencontainers.image.version":     b.version,
 			"org.opencontainers.image.created":     b.time.Format(time.RFC3339),

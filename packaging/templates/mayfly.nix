@@ -26,7 +26,7 @@ stdenvNoCC.mkDerivation {
     runHook postInstall
   '';
   meta = {
-    description = "Temporary e-mail inboxes in a terminal";
+    description = "Temporary email inboxes in a terminal";
     homepage = "@URL@";
     license = lib.licenses.mit;
     mainProgram = "mayfly";

@@ -1,5 +1,5 @@
 class Mayfly < Formula
-  desc "Temporary e-mail inboxes in a terminal"
+  desc "Temporary email inboxes in a terminal"
   homepage "@URL@"
   version "@VERSION@"
   license "MIT"

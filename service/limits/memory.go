@@ -29,7 +29,7 @@ type Memory struct {
 	freed chan struct{}    // closed when some are freed; nil if nobody waits
 }
 
-// NewMemory returns a bound of so many bytes; 0 stands for 256 MiB.
+// NewMemory returns a Memory limited to n bytes; 0 means 256 MiB.
 func NewMemory(limit int64) *Memory {
 	return &Memory{limit: cmp.Or(limit, 256<<20), byKey: make(map[string]int64)}
 }
