@@ -90,12 +90,18 @@ func (s *shell) mustRun(line string) {
 	}
 }
 
-// inEachShell runs a test in each shell.
-func inEachShell(t *testing.T, test func(t *testing.T, shell string)) {
+// inEachShell runs a test in bash, and with MAYFLY_LONG in zsh and in fish as well, or in those named.
+func inEachShell(t *testing.T, test func(t *testing.T, shell string), names ...string) {
 	t.Parallel()
-	for _, name := range []string{"bash", "zsh", "fish"} {
+	if names == nil {
+		names = []string{"bash", "zsh", "fish"}
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "bash" {
+				long(t)
+			}
 			test(t, name)
 		})
 	}

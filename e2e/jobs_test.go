@@ -111,10 +111,8 @@ func TestAWaitInTheBackgroundDrawsNothing(t *testing.T) {
 }
 
 func TestServeAsAJob(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"bash", "zsh"} {
-		m := newMachine(t)
-		s := m.shell(name)
+	inEachShell(t, func(t *testing.T, name string) {
+		s := newMachine(t).shell(name)
 		const serve = "mayfly serve --http 127.0.0.1:0 --smtp 127.0.0.1:0 --store store"
 		s.keepsSettings(func() {
 			s.send(serve + " & true")
@@ -144,7 +142,7 @@ func TestServeAsAJob(t *testing.T) {
 			s.typeKeys("\r")
 			s.waitUntil("the prompt", func(string) bool { return s.line() == readyPrompt })
 		})
-	}
+	}, "bash", "zsh")
 }
 
 // untilStopped waits until the shell knows that the job that was started last is stopped: a program of
@@ -155,10 +153,8 @@ const untilStopped = "until jobs | grep -E 'topped|suspended'; do true; done"
 // What needs the terminal is stopped in the background, as any such program, and goes on in the
 // foreground.
 func TestWhatNeedsTheTerminalWaitsForTheForeground(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"bash", "zsh"} {
-		m := newMachine(t)
-		s := m.shell(name)
+	inEachShell(t, func(t *testing.T, name string) {
+		s := newMachine(t).shell(name)
 		s.keepsSettings(func() {
 			s.mustRun("mayfly & " + untilStopped)
 			s.send("fg")
@@ -174,7 +170,7 @@ func TestWhatNeedsTheTerminalWaitsForTheForeground(t *testing.T) {
 			s.typeKeys("a-key\r")
 			s.done()
 		})
-	}
+	}, "bash", "zsh")
 }
 
 func TestAPromptThatIsEndedRestoresTheSettings(t *testing.T) {
