@@ -60,7 +60,7 @@ func TestKeysAreLockedInOrder(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})
 	group := make(map[string]*delivery)
-	for _, name := range []string{"c", "B", "_", "a", "Z", "1"} { // neither order has that of the table
+	for _, name := range []string{"B", "_", "a", "1"} { // neither order has that of the table
 		in := service.Inbox{ID: "inbox_" + name, KeyID: "key_" + name, Address: name + "@x.test", CreatedAt: day, ExpiresAt: day.Add(time.Hour)}
 		check(t, s.CreateInbox(t.Context(), in, math.MaxInt))
 		group[in.KeyID] = waiting(day, in)

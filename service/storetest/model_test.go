@@ -18,11 +18,11 @@ import (
 // model makes random changes to a store and to a simple model of one, and compares what can be seen
 // of them.
 func model(t *testing.T, open opener) {
-	steps := 80
+	seeds, steps := 2, 80
 	if os.Getenv("MAYFLY_LONG") != "" {
-		steps = 400
+		seeds, steps = 4, 400
 	}
-	for seed := range uint64(4) {
+	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -29,7 +29,7 @@ type store interface {
 // as a name. After Close, it opens the same store again. It may be called concurrently.
 type opener func(t *testing.T, dir string) store
 
-// run runs the suite. MAYFLY_LONG=1 makes the comparison with a model five times as long.
+// run runs the suite. MAYFLY_LONG=1 makes the comparison with a model ten times as long.
 func run(t *testing.T, open opener) {
 	for _, test := range []struct {
 		name string

@@ -26,33 +26,57 @@ const Variable = "MAYFLY_TEST_POSTGRES"
 // serverTimeout bounds each operation on a server.
 const serverTimeout = time.Minute
 
-// shared are the servers of this process.
+// shared are the servers of this process, and the databases of tests that have ended.
 var shared struct {
 	sync.Mutex
 	cluster *Cluster
 	citus   *Citus
+	spare   []string // URLs
 }
 
 // unsafely are settings that save time, and data only until the machine fails.
 var unsafely = []string{"fsync=off", "full_page_writes=off"}
 
-// Database creates an empty database and returns its URL. It is dropped at the end of the test. All
-// databases of a test process are on one server, which does not sync to disk if it is the process's
-// own.
+// Database returns the URL of an empty database, which is the test's own. It is one that another test has left, and
+// was emptied, if there is any: creating one costs more than most tests. All databases of a test process are on one server,
+// which does not sync to disk if it is the process's own.
 func Database(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(Variable)
-	if server == "" {
-		Programs(t)
-		shared.Lock()
-		defer shared.Unlock()
-		if shared.cluster == nil {
-			shared.cluster = newCluster(t, append([]string{"max_connections=1000"}, unsafely...))
-		}
-		server = shared.cluster.URL()
+	if server != "" {
+		return create(t, server)[0] // a server that goes on has to be left as it was
 	}
-	return create(t, server)[0]
+	Programs(t)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.cluster == nil {
+		shared.cluster = newCluster(t, append([]string{"max_connections=1000"}, unsafely...))
+	}
+	if len(shared.spare) == 0 {
+		name := newName()
+		execute(t, shared.cluster.URL(), "CREATE DATABASE "+name)
+		shared.spare = append(shared.spare, at(t, shared.cluster.URL(), name))
+	}
+	last := len(shared.spare) - 1
+	url := shared.spare[last]
+	shared.spare = shared.spare[:last:last]
+	t.Cleanup(func() {
+		if try(url, empty) == nil {
+			shared.Lock()
+			defer shared.Unlock()
+			shared.spare = append(shared.spare, url)
+		}
+	})
+	return url
 }
+
+// empty leaves a database as it was created. Tests leave settings, and connections of processes that they killed.
+const empty = `
+	DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET ALL', current_database()); END $$;
+	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
+	DROP SCHEMA public CASCADE;
+	CREATE SCHEMA public AUTHORIZATION pg_database_owner;
+	GRANT USAGE ON SCHEMA public TO PUBLIC`
 
 // CitusDatabase creates an empty database with Citus on each node of a cluster, and returns its URL
 // on each, the coordinator's first. It is dropped at the end of the test. Like those of Database,
@@ -73,15 +97,23 @@ func CitusDatabase(t testing.TB) []string {
 // create creates a database on each server, and returns its URLs.
 func create(t testing.TB, servers ...string) (urls []string) {
 	t.Helper()
-	name := "mayfly_" + strings.ToLower(rand.Text())
+	name := newName()
 	for _, server := range servers {
-		u := parse(t, server)
-		u.Path = "/" + name
-		urls = append(urls, u.String())
+		urls = append(urls, at(t, server, name))
 		t.Cleanup(func() { execute(t, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 		execute(t, server, "CREATE DATABASE "+name)
 	}
 	return urls
+}
+
+func newName() string { return "mayfly_" + strings.ToLower(rand.Text()) }
+
+// at returns the URL of a database on a server.
+func at(t testing.TB, server, name string) string {
+	t.Helper()
+	u := parse(t, server)
+	u.Path = "/" + name
+	return u.String()
 }
 
 func parse(t testing.TB, server string) *url.URL {
