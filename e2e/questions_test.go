@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -162,7 +163,8 @@ func TestEveryDoorGivesTheSameAnswer(t *testing.T) {
 		next := in.Next(t)
 		check("mayflytest", answers{next.Code, next.Link, q.want.files}) // which has all attachments
 
-		app.waitFor(address[:strings.Index(address, "@")])
+		unread := regexp.MustCompile(address + " +1/1")
+		app.waitUntil("it is unread", unread.MatchString)
 		app.typeKeys(".")
 		app.waitFor(append([]string{q.want.code}, strings.Fields(q.want.files)...)...)
 		if text := app.text(); !strings.Contains(q.want.files, "logo") && strings.Contains(text, "logo.png") {
