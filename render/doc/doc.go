@@ -6,6 +6,7 @@ package doc
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -181,6 +182,13 @@ type Hidden struct {
 	Text   string
 	Reason string // "display: none", "font size 0", …
 	Before int    // Block.Order of the leaf that follows it
+}
+
+// SameColumns reports whether the columns of two tables are those of one: they are as many and ask for the same widths.
+func (b *Block) SameColumns(o *Block) bool {
+	return slices.EqualFunc(b.Children[0].Children, o.Children[0].Children, func(b, o *Block) bool {
+		return b.Columns == o.Columns && b.Width == o.Width
+	})
 }
 
 // Leaves iterates over the blocks with text of their own, in reading order.

@@ -392,7 +392,9 @@ func rowsLeft(table *doc.Block) (blocks []*doc.Block) {
 		if len(row.Children) > 1 {
 			return []*doc.Block{table}
 		}
-		blocks = append(blocks, row.Children[0].Children...)
+		first := row.Children[0].Children
+		first[0].Gap = first[0].Gap || row.Gap
+		blocks = append(blocks, first...)
 	}
 	return blocks
 }

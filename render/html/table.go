@@ -301,12 +301,6 @@ func leads(row *doc.Block) bool { return filled(row) == 1 && len(row.Children[0]
 // newTable makes a table of rows.
 func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 	table := &doc.Block{Kind: doc.Table, Children: rows, Width: width, RTL: rtl}
-	dropColumns(rows)
-	if plain(rows) {
-		table.Head = headRows(rows)
-		alignNumbers(table)
-	}
-	keepRules(table)
 	for i, row := range rows {
 		gap := false
 		for _, c := range row.Children {

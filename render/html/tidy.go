@@ -11,7 +11,7 @@ import (
 // tidy does what needs the whole document.
 func (b *builder) tidy() {
 	d := b.doc
-	d.Blocks = b.mergeTables(b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL}))
+	d.Blocks = b.finishTables(b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL}))
 	applyAltText(d)
 	b.headings()
 	d.Blocks = trimRules(d.Blocks)
@@ -113,26 +113,37 @@ func (b *builder) fillEmpty() {
 	}
 }
 
-// mergeTables makes one table of successive ones that belong together, with rules between them or
-// not: in some messages every line of a receipt is a table of its own, and the sums are another.
-func (b *builder) mergeTables(blocks []*doc.Block) []*doc.Block {
+// finishTables completes tables, which depend on those beside them. It makes one table of successive ones that belong
+// together, with rules between them or not: in some messages every line of a receipt is a table of its own, and the
+// sums are another.
+func (b *builder) finishTables(blocks []*doc.Block) []*doc.Block {
+	var alike []*doc.Block // the rows of tables with the columns of the last one
+	for i, last := 0, 0; i < len(blocks); i++ {
+		table := blocks[i]
+		table.Children = b.finishTables(table.Children)
+		if table.Kind != doc.Table {
+			continue
+		}
+		thinRules(table.Children)
+		if len(alike) > 0 && !blocks[last].SameColumns(table) {
+			dropColumns(alike)
+			alike = nil
+		}
+		alike, last = append(alike, table.Children...), i
+	}
+	dropColumns(alike)
 	out := blocks[:0]
 	for i := 0; i < len(blocks); i++ {
 		table := blocks[i]
-		table.Children = b.mergeTables(table.Children)
 		out = append(out, table)
 		if table.Kind != doc.Table {
 			continue
 		}
-		merged := i
-		for next, rule := after(blocks, i); next > 0 && b.bandAt(table) == b.bandAt(blocks[next]) && continues(table, blocks[next]); next, rule = after(blocks, next) {
+		for next, rule := after(blocks, i); next > 0 && b.bandAt(table) == b.bandAt(blocks[next]) && continues(table, blocks[next]); next, rule = after(blocks, i) {
 			addRows(table, blocks[next], rule)
-			merged = next
+			i = next
 		}
-		if merged > i {
-			finishRows(table)
-			i = merged
-		}
+		finishTable(table)
 	}
 	return out
 }
@@ -163,11 +174,11 @@ func after(blocks []*doc.Block, i int) (next int, rule bool) {
 // continues reports whether the rows of a table go on below another one: they have the same columns,
 // or both end in amounts.
 func continues(above, below *doc.Block) bool {
-	last, first := above.Children[len(above.Children)-1], below.Children[0]
-	if below.Head > 0 || !quiet(last) || !plain([]*doc.Block{last}) || !plain(below.Children) || !slices.ContainsFunc(below.Children, quiet) {
+	last := above.Children[len(above.Children)-1]
+	if !quiet(last) || !plain([]*doc.Block{last}) || !plain(below.Children) || headRows(below.Children) > 0 || !slices.ContainsFunc(below.Children, quiet) {
 		return false
 	}
-	if slices.EqualFunc(last.Children, first.Children, func(a, b *doc.Block) bool { return a.Columns == b.Columns && a.Width == b.Width }) {
+	if above.SameColumns(below) {
 		return true
 	}
 	return amount(last) && !slices.ContainsFunc(below.Children, func(r *doc.Block) bool { return filled(r) != 2 }) &&
@@ -179,8 +190,12 @@ func quiet(row *doc.Block) bool { return !anyCell(row, func(l cellLook) bool { r
 
 // amount reports a row that ends in an amount of money.
 func amount(row *doc.Block) bool {
-	last := row.Children[len(row.Children)-1]
-	return len(row.Children) > 1 && numeric(last.Text()) && money(last.Text())
+	cells := row.Children
+	for len(cells) > 1 && len(cells[len(cells)-1].Children) == 0 {
+		cells = cells[:len(cells)-1]
+	}
+	last := cells[len(cells)-1].Text()
+	return len(cells) > 1 && numeric(last) && money(last)
 }
 
 // addRows adds the rows of a table to another one. Those with fewer columns are sums: the label of a
@@ -190,7 +205,7 @@ func addRows(table, more *doc.Block, rule bool) {
 	eachCell(table.Children[:1], func(_, column int, c *doc.Block) { columns = max(columns, column+c.Columns) })
 	for i, row := range more.Children {
 		row.Ruled = row.Ruled || rule && i == 0
-		row.Gap = row.Gap || i == 0 && more.Gap && (isEntry(row) || len(more.Children) > 1)
+		row.Gap = row.Gap || i == 0 && more.Gap && (len(more.Children) > 1 || isEntry(row) || isEntry(table.Children[len(table.Children)-1]))
 		if n := len(row.Children); n > 1 && n < columns {
 			row.Children[0].Columns += columns - n
 			if columns > 2 {
@@ -205,33 +220,30 @@ func addRows(table, more *doc.Block, rule bool) {
 	}
 }
 
-// finishRows does for merged rows what is done for those of one table. A rule that follows the first
-// row makes it a header.
-func finishRows(table *doc.Block) {
+// finishTable finds the headers, numbers and rules of a table of data. A rule that follows the first row makes it a header.
+func finishTable(table *doc.Block) {
 	rows := table.Children
-	if table.Head == 0 {
-		if table.Head = headRows(rows); rows[1].Ruled && titled(rows) {
+	if plain(rows) {
+		if table.Head = headRows(rows); table.Head == 0 && len(rows) > 1 && rows[1].Ruled && titled(rows) {
 			table.Head = 1
 		}
+		alignNumbers(table)
 	}
 	ruleNames(table)
-	alignNumbers(table)
 }
 
-// keepRules removes the borders between successive rows of a table, which only help the eye along them: one that is
+// thinRules removes the borders between successive rows of a table, which only help the eye along them: one that is
 // drawn divides off what is below it, such as a total. Lines between tables of one row each are drawn.
-func keepRules(table *doc.Block) {
-	rest := table.Children[min(max(table.Head, 1), len(table.Children)):]
-	for i := 0; i < len(rest); i++ {
+func thinRules(rows []*doc.Block) {
+	for i := 1; i < len(rows); i++ {
 		from := i
-		for i < len(rest) && rest[i].Ruled {
+		for i < len(rows) && rows[i].Ruled {
 			i++
 		}
 		for j := from; j < i && i-from > 1; j++ {
-			rest[j].Ruled = j > 0 && j == i-1 && strong(rest[j]) && !strong(rest[j-1])
+			rows[j].Ruled = j > 1 && j == i-1 && strong(rows[j]) && !strong(rows[j-1])
 		}
 	}
-	ruleNames(table)
 }
 
 // ruleNames puts a line under each row that names those below it.

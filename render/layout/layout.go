@@ -163,7 +163,7 @@ type layouter struct {
 	docWidth  int                   // width of the whole document
 	measuring bool                  // nothing is written
 	extents   map[*doc.Block]extent // of cells
-	grids     map[*doc.Block]*grid  // of tables that are alike, among the blocks being laid out
+	alike     map[*doc.Block]*grid  // of tables that are alike, among the blocks being laid out
 }
 
 // room returns how many columns are left for the text of a leaf.
@@ -240,9 +240,9 @@ func (l *layouter) within(first, rest piece, f func()) {
 
 // blocks lays out blocks one below another.
 func (l *layouter) blocks(blocks []*doc.Block) {
-	grids := l.grids
-	l.grids = l.alike(blocks)
-	defer func() { l.grids = grids }()
+	alike := l.alike
+	l.alike = l.findAlike(blocks)
+	defer func() { l.alike = alike }()
 	var before *doc.Block
 	for i, b := range blocks {
 		if l.w.full() {

@@ -21,7 +21,6 @@ type grid struct {
 	l         *layouter
 	b         *doc.Block
 	columns   []extent
-	common    []extent // those of all tables that are alike
 	specified []doc.Width
 	widths    []int
 	gap       int
@@ -33,12 +32,8 @@ type grid struct {
 // table puts the cells of each row side by side. Where there is no room each row becomes a record if
 // its columns have names, else its cells stand one below another.
 func (l *layouter) table(b *doc.Block) {
-	g := l.grids[b]
-	if g == nil {
-		g = newGrid(l, b)
-	}
-	switch {
-	case l.nested < maxNested && g.fit(l.room()):
+	switch g := l.fitting(b); {
+	case g != nil:
 		g.rows()
 	case b.Head > 0:
 		l.records(b)
@@ -56,6 +51,22 @@ func (l *layouter) table(b *doc.Block) {
 			})
 		}
 	}
+}
+
+// fitting returns the columns of a table, those of all tables like it if these fit, or nil if there is no room for them.
+func (l *layouter) fitting(b *doc.Block) *grid {
+	if l.nested == maxNested {
+		return nil
+	}
+	if all := l.alike[b]; all != nil && all.fit(l.room()) {
+		one := *all
+		one.b = b
+		return &one
+	}
+	if g := newGrid(l, b); g.fit(l.room()) {
+		return g
+	}
+	return nil
 }
 
 // newGrid measures the columns of a table.
@@ -93,34 +104,46 @@ func (g *grid) marked() bool {
 	return len(g.columns) == 2 && g.columns[0].max <= mark && g.columns[1].max > narrow
 }
 
-// alike measures tables that follow one another, with the same columns, together, so that these line
+// findAlike measures as one the tables among blocks that follow one another with the same columns, so that these line
 // up: in some carts each item is a table.
-func (l *layouter) alike(blocks []*doc.Block) map[*doc.Block]*grid {
-	var grids map[*doc.Block]*grid
-	var before *grid
+func (l *layouter) findAlike(blocks []*doc.Block) (found map[*doc.Block]*grid) {
+	var run []*doc.Block
+	measure := func() {
+		if len(run) > 1 {
+			all := *run[0]
+			all.Children = nil
+			for _, b := range run {
+				all.Children = append(all.Children, b.Children...)
+			}
+			if found == nil {
+				found = make(map[*doc.Block]*grid)
+			}
+			g := newGrid(l, &all)
+			for _, b := range run {
+				found[b] = g
+			}
+		}
+		run = nil
+	}
 	for _, b := range blocks {
 		if b.Kind != doc.Table {
 			continue
 		}
-		g := newGrid(l, b)
-		if before != nil && b.Width != (doc.Width{}) && before.b.Width == b.Width && slices.Equal(before.specified, g.specified) {
-			if grids == nil {
-				grids = make(map[*doc.Block]*grid)
-			}
-			if before.common == nil {
-				before.common = slices.Clone(before.columns)
-				grids[before.b] = before
-			}
-			g.common = before.common
-			for i, e := range g.columns {
-				g.common[i].grow(e)
-			}
-			g.gap = max(g.gap, before.gap)
-			grids[b] = g
+		if len(run) > 0 && (b.Width == (doc.Width{}) || b.Width != run[0].Width || !b.SameColumns(run[0]) || !endsAlike(b, run[0])) {
+			measure()
 		}
-		before = g
+		run = append(run, b)
 	}
-	return grids
+	measure()
+	return found
+}
+
+// endsAlike reports whether two tables end at the right edge or neither does, as far as their first rows tell.
+func endsAlike(a, b *doc.Block) bool {
+	a, b = a.Children[0], b.Children[0]
+	a, b = a.Children[len(a.Children)-1], b.Children[len(b.Children)-1]
+	x, y := a.First(), b.First()
+	return x == nil || y == nil || (max(a.Align, x.Align) == doc.End) == (max(b.Align, y.Align) == doc.End)
 }
 
 // each calls f for each cell with the columns [at, end) that it spans.
@@ -190,16 +213,8 @@ func (l *layouter) cells(px float32) int {
 	return int(px * float32(min(l.docWidth, Measure)) / mailWidth)
 }
 
-// fit sets the widths of the columns, and reports whether they fit: those that tables which are alike
-// have together, or its own, closer together if need be.
+// fit sets the widths of the columns, closer together if need be, and reports whether they fit.
 func (g *grid) fit(room int) bool {
-	if g.common != nil {
-		own := g.columns
-		if g.columns = g.common; g.fitColumns(room) {
-			return true
-		}
-		g.columns = own
-	}
 	if g.fitColumns(room) {
 		return true
 	}
