@@ -92,8 +92,6 @@ func (a *app) subjects(o config.Config) {
 	painter := &browser.Screenshotter{Command: o.Browser.Command, Timeout: o.Browser.Limit()}
 	if c.host != nil && c.host.Away {
 		painter.Off = errors.New("no browser renders for a session over SSH")
-	} else {
-		browser.RemoveLeft()
 	}
 	a.reading = &reading{common: c, painter: painter}
 	a.copying = &copying{common: c, links: a.links, reading: a.reading, auto: o.UI.Autocopy}
@@ -274,6 +272,8 @@ func Run(ctx context.Context, o Options) error {
 	if o.Away != nil {
 		h = host.Terminal(o.Away.Location)
 		options = append(options, o.Away.options()...)
+	} else {
+		browser.RemoveLeft()
 	}
 	a := newApp(ctx, o, h)
 	if o.NoColor {

@@ -53,6 +53,8 @@ type harness struct {
 	smtp     string
 	other    string // the base URL of the connections from now on, of another service
 	cancel   context.CancelFunc
+	drawn    string  // the frame after the last message, "" until it is drawn
+	last     tea.Msg // the last message
 }
 
 // setting is what a harness begins with.
@@ -212,26 +214,37 @@ func (h *harness) send(msg tea.Msg) {
 		h.raw = append(h.raw, fmt.Sprint(raw.Msg))
 	}
 	_, cmd := h.app.Update(msg)
-	h.checkFrame(msg)
+	h.last, h.drawn = msg, ""
 	h.run(cmd)
 }
 
-// checkFrame holds every frame to its size.
-func (h *harness) checkFrame(after tea.Msg) {
+// frame draws the screen, once for each state, and holds every frame to its size.
+func (h *harness) frame() string {
 	h.t.Helper()
-	rows := strings.Split(h.app.View().Content, "\n")
+	if h.drawn != "" {
+		return h.drawn
+	}
+	h.drawn = h.app.View().Content
+	rows := strings.Split(h.drawn, "\n")
 	if len(rows) != h.app.height {
-		h.t.Fatalf("after %T: a frame of %d rows on a screen of %d", after, len(rows), h.app.height)
+		h.t.Fatalf("after %T: a frame of %d rows on a screen of %d", h.last, len(rows), h.app.height)
 	}
 	for y, r := range rows {
 		if w := theme.Width(r); w != h.app.width {
-			h.t.Fatalf("after %T: row %d is %d cells wide on a screen of %d: %q", after, y, w, h.app.width, r)
+			h.t.Fatalf("after %T: row %d is %d cells wide on a screen of %d: %q", h.last, y, w, h.app.width, r)
 		}
 	}
+	return h.drawn
 }
 
-// settle lets everything happen that happens without time passing.
+// settle lets everything happen that happens without time passing, and draws what comes of it.
 func (h *harness) settle() {
+	h.t.Helper()
+	h.drain()
+	h.frame()
+}
+
+func (h *harness) drain() {
 	h.t.Helper()
 	for {
 		synctest.Wait()
@@ -244,13 +257,22 @@ func (h *harness) settle() {
 	}
 }
 
-// wait lets time pass.
+// wait lets time pass. What happens meanwhile happens at its time, and is drawn unless a second has passed and nothing else.
 func (h *harness) wait(d time.Duration) {
 	h.t.Helper()
-	const step = 25 * time.Millisecond
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		time.Sleep(min(step, time.Until(end)))
-		h.settle()
+	h.settle()
+	for end := time.After(d); ; {
+		select {
+		case msg := <-h.msgs:
+			h.send(msg)
+			h.drain()
+			if _, ok := msg.(tickMsg); !ok {
+				h.frame()
+			}
+		case <-end:
+			h.settle()
+			return
+		}
 	}
 }
 
@@ -301,7 +323,7 @@ func (h *harness) inboxNamed(name string, ttl time.Duration) api.Inbox {
 // screen is the frame as cells.
 func (h *harness) screen() uv.ScreenBuffer {
 	buf := uv.NewScreenBuffer(h.app.width, h.app.height)
-	uv.NewStyledString(h.app.View().Content).Draw(buf, buf.Bounds())
+	uv.NewStyledString(h.frame()).Draw(buf, buf.Bounds())
 	return buf
 }
 

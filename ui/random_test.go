@@ -25,17 +25,19 @@ func TestAnything(t *testing.T) {
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel() // with those beside it alone: how cells are counted is one for the process
 			r := rand.New(rand.NewPCG(seed, 1))
 			set := setting{width: 120, height: 36, before: someMail, smtp: "127.0.0.1:1"}
 			if seed%2 == 0 {
 				set.service = extended
 			}
+			keys := keysOfAll()
 			play(t, set, func(h *harness) {
 				for range 400 {
-					h.anything(r)
+					h.anything(r, keys)
 					h.settle()
 					h.checkSelection()
-					if frame := h.app.View().Content; h.app.View().Content != frame {
+					if frame := h.frame(); h.app.View().Content != frame {
 						t.Fatalf("drawing changes the screen:\n%s", frame)
 					}
 				}
@@ -63,8 +65,7 @@ func keysOfAll() []string {
 	return keys
 }
 
-func (h *harness) anything(r *rand.Rand) {
-	keys := keysOfAll()
+func (h *harness) anything(r *rand.Rand, keys []string) {
 	switch n := r.IntN(100); {
 	case n < 62:
 		h.send(keyPress(keys[r.IntN(len(keys))]))

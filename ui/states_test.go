@@ -165,6 +165,7 @@ func TestStates(t *testing.T) {
 		for _, l := range looks {
 			name := fmt.Sprintf("%s/%s-%dx%d", st.name, l.name, l.width, l.height)
 			t.Run(name, func(t *testing.T) {
+				t.Parallel() // with those beside it alone
 				set := st.set
 				set.width, set.height, set.background, set.profile = l.width, l.height, l.background, l.profile
 				play(t, set, func(h *harness) {
