@@ -222,8 +222,8 @@ func (a *app) frame() string {
 		return strings.Join(theme.TooSmall(a.width, a.height), "\n")
 	}
 	rows := make([]string, a.height)
-	rows[a.layout.Header.Y] = a.header(a.place(), a.width)
-	rows[a.layout.Footer.Y] = a.footer.draw(a.theme, a.table, a.focus, a.typingKeys(), a.width, a.now)
+	rows[0] = a.header(a.place(), a.width)
+	rows[a.height-1] = a.footer.draw(a.theme, a.table, a.focus, a.typingKeys(), a.width, a.now)
 	a.drawPanes(rows)
 	for _, d := range a.dialogs {
 		d.Draw(a.theme, rows, a.width)

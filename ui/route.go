@@ -116,7 +116,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		return a.toDialog(msg)
 	case clicked && click.Button != tea.MouseLeft:
 		return nil
-	case clicked && click.Y == a.layout.Footer.Y:
+	case clicked && click.Y == a.height-1:
 		if c := a.footer.actionAt(a.theme, a.table, a.focus, a.width, a.now, click.X); c != nil && !a.pane().Typing() {
 			a.noteInteraction(c.ID != "quit")
 			return a.perform(c)

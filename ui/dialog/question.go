@@ -201,12 +201,9 @@ func (l *labels) key(text string) Result {
 }
 
 func (l *labels) Draw(th *theme.Theme, screen []string, w int) {
-	var layers []theme.Layer
 	for n, name := range l.names {
-		if strings.HasPrefix(name, strings.ToLower(l.typed)) {
-			label := (th.Accent + theme.Bold + theme.Reverse).On(name)
-			layers = append(layers, theme.Layer{X: max(0, l.at[n].X-1), Y: l.at[n].Y, Rows: []string{label}})
+		if y := l.at[n].Y; y < len(screen) && strings.HasPrefix(name, strings.ToLower(l.typed)) {
+			screen[y] = theme.Over(screen[y], w, theme.Layer{X: max(0, l.at[n].X-1), Text: (th.Accent + theme.Bold + theme.Reverse).On(name)})
 		}
 	}
-	theme.Over(screen, w, layers...)
 }

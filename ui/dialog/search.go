@@ -128,14 +128,12 @@ func (s *Search) Mark(th *theme.Theme, n int, text string) string {
 			style += theme.Reverse
 		}
 		found := ansi.Strip(theme.Slice(text, h.col, h.col+h.width))
-		layers = append(layers, theme.Layer{X: h.col, Rows: []string{style.On(found)}})
+		layers = append(layers, theme.Layer{X: h.col, Text: style.On(found)})
 	}
 	if layers == nil {
 		return text
 	}
-	rows := []string{text}
-	theme.Over(rows, theme.Width(text), layers...)
-	return rows[0]
+	return theme.Over(text, theme.Width(text), layers...)
 }
 
 // Status says which hit is the current one, or that there is none; "" without a text, and while it is typed.

@@ -64,10 +64,7 @@ func Slice(s string, from, to int) string {
 // StableWidth returns s with the first rune alone of every emoji on whose width terminals disagree. Clusters of a script
 // keep every letter and sign: [Width] counts them as the terminal does.
 func StableWidth(s string) string {
-	if isPlainASCII(s) {
-		return s
-	}
-	if ansi.StringWidth(s) == ansi.StringWidthWc(s) {
+	if isPlainASCII(s) || ansi.StringWidth(s) == ansi.StringWidthWc(s) {
 		return s
 	}
 	var b strings.Builder
@@ -91,9 +88,6 @@ func StableWidth(s string) string {
 func Cut(s string, w int) string {
 	if w <= 0 {
 		return ""
-	}
-	if Width(s) <= w {
-		return s
 	}
 	return Truncate(s, w, Ellipsis)
 }
@@ -143,15 +137,8 @@ func CutMiddle(s string, w int) string {
 
 // Fit makes s exactly w cells wide, cutting or padding at the end.
 func Fit(s string, w int) string {
-	if w <= 0 {
-		return ""
-	}
-	n := Width(s)
-	if n > w {
-		s = Truncate(s, w, Ellipsis)
-		n = Width(s)
-	}
-	return s + Spaces(w-n)
+	s = Cut(s, w)
+	return s + Spaces(w-Width(s))
 }
 
 // Spread puts left and right at the two ends of w cells. Left is cut if both do not fit.
@@ -169,33 +156,22 @@ func Spread(left, right string, w int) string {
 // Spaces returns n spaces, none if n is negative.
 func Spaces(n int) string { return strings.Repeat(" ", max(0, n)) }
 
-// Layer is rows to draw over others, at column X and row Y.
+// Layer is text to draw over a row, at column X.
 type Layer struct {
-	X, Y int
-	Rows []string
+	X    int
+	Text string
 }
 
-// Over draws layers over rows that are w cells wide. What would fall outside is cut.
-func Over(rows []string, w int, layers ...Layer) {
-	first, last := len(rows), 0
+// Over draws layers over a row that is w cells wide. What would fall outside is cut.
+func Over(row string, w int, layers ...Layer) string {
+	canvas := lipgloss.NewCanvas(w, 1)
+	canvas.Compose(uv.NewStyledString(row))
 	for _, l := range layers {
-		first, last = min(first, max(0, l.Y)), max(last, min(len(rows), l.Y+len(l.Rows)))
-	}
-	if first >= last {
-		return
-	}
-	canvas := lipgloss.NewCanvas(w, last-first)
-	canvas.Compose(uv.NewStyledString(strings.Join(rows[first:last], "\n")))
-	for _, l := range layers {
-		for n, row := range l.Rows {
-			if area := uv.Rect(l.X, l.Y+n-first, Width(row), 1); area.Min.In(canvas.Bounds()) {
-				uv.NewStyledString(row).Draw(canvas, area.Intersect(canvas.Bounds()))
-			}
+		if area := uv.Rect(l.X, 0, Width(l.Text), 1); area.Min.In(canvas.Bounds()) {
+			uv.NewStyledString(l.Text).Draw(canvas, area.Intersect(canvas.Bounds()))
 		}
 	}
-	for n, row := range strings.Split(canvas.Render(), "\n") {
-		rows[first+n] = Fit(row, w)
-	}
+	return Fit(canvas.Render(), w)
 }
 
 // Fold returns s without case and accents, for searches: two texts that it maps to the same match. It

@@ -68,38 +68,20 @@ func TestSteadyIsAsWideForEveryTerminal(t *testing.T) {
 	}
 }
 
-func TestOverKeepsTheWidth(t *testing.T) {
+func TestOverKeepsWidthStylesAndLinks(t *testing.T) {
 	for _, row := range texts {
 		for _, top := range texts {
 			for x := -1; x < 32; x++ {
-				base := []string{Fit(row, 30), Fit(row, 30)}
-				Over(base, 30, Layer{x, 1, []string{Cut(top, 12)}})
-				for _, r := range base {
-					if Width(r) != 30 {
-						t.Fatalf("%q over %q at %d is %d cells wide: %q", top, row, x, Width(r), r)
-					}
+				if got := Over(Fit(row, 30), 30, Layer{x, Cut(top, 12)}); Width(got) != 30 {
+					t.Fatalf("%q over %q at %d is %d cells wide: %q", top, row, x, Width(got), got)
 				}
 			}
 		}
 	}
-}
-
-func TestOverShowsWhatLiesOnTop(t *testing.T) {
-	base := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
-	Over(base, 10, Layer{4, 1, []string{"XX", "YY", "ZZ", "out"}})
-	got := ansi.Strip(strings.Join(base, "\n"))
-	if want := "aaaaaaaaaa\nbbbbXXbbbb\nccccYYcccc"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestOverKeepsStylesAndLinks(t *testing.T) {
 	const open, end = "\x1b]8;id=1;https://x.example\a", "\x1b]8;;\a"
-	base := []string{"\x1b[1m" + open + "link" + end + "\x1b[m 漢字"}
-	Over(base, 9, Layer{X: 1, Rows: []string{"\x1b[7ma\x1b[m"}}, Layer{X: 6, Rows: []string{"b"}})
-	want := "\x1b[1m" + open + "l\x1b[22;7m" + end + "a\x1b[27;1m" + open + "nk\x1b[m" + end + "  b字"
-	if base[0] != want {
-		t.Errorf("got  %q\nwant %q", base[0], want)
+	got := Over("\x1b[1m"+open+"link"+end+"\x1b[m 漢字", 9, Layer{1, "\x1b[7ma\x1b[m"}, Layer{6, "b"})
+	if want := "\x1b[1m" + open + "l\x1b[22;7m" + end + "a\x1b[27;1m" + open + "nk\x1b[m" + end + "  b字"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 

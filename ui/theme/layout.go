@@ -65,71 +65,54 @@ type Input struct {
 	Dividers      Dividers
 }
 
-// Layout is where everything goes. A pane that is not shown has an empty rectangle.
+// Layout is where everything goes: between the header, which is the first row, and the footer, which is the last. A pane that
+// is not shown has an empty rectangle.
 type Layout struct {
-	TooSmall bool
-	Columns  int // panes side by side: 1, 2 or 3
-	Header   Rect
-	Footer   Rect
-	Panes    [3]Rect
-	Dividers []int // columns of the vertical rules
-	Rules    []int // rows of the horizontal rules: none, or two
+	TooSmall      bool
+	Width, Height int // of the screen
+	Columns       int // panes side by side: 1, 2 or 3
+	Panes         [3]Rect
+	Dividers      []int // columns of the vertical rules
+	Rules         []int // rows of the horizontal rules: none, or two
 }
 
-// Compute lays out the screen.
+// Compute lays out the screen. With two columns, the inboxes stand beside the messages until a message is open; then the messages
+// beside it.
 func Compute(in Input) Layout {
 	if in.Width < minWidth || in.Height < minHeight {
 		return Layout{TooSmall: true}
 	}
-	l := Layout{
-		Columns: 1,
-		Header:  Rect{0, 0, in.Width, 1},
-		Footer:  Rect{0, in.Height - 1, in.Width, 1},
-	}
-	body := Rect{0, 1, in.Width, in.Height - 2}
+	l := Layout{Width: in.Width, Height: in.Height}
 	if in.Height >= rulesFrom {
 		l.Rules = []int{1, in.Height - 2}
-		body = Rect{0, 2, in.Width, in.Height - 4}
 	}
+	set := in.Dividers
 	switch {
-	case in.Zoomed:
-		l.Panes[in.Focus] = body
+	case in.Zoomed || in.Width < twoFrom:
+		l.split(in.Focus)
 	case in.Width >= threeFrom:
-		l.three(body, in)
-	case in.Width >= twoFrom:
-		l.two(body, in)
+		left := width(set.inboxes, min(26+(in.Width-threeFrom)/12, 34), minInboxes, in.Width-2-minMessages-minReader)
+		l.split(Inboxes, left, width(set.messages, min(38+(in.Width-threeFrom)/6, 60), minMessages, in.Width-2-left-minReader))
+	case in.Focus == Reader || in.Focus == Messages && in.Reading:
+		l.split(Messages, width(set.messages, min(30+(in.Width-twoFrom)/5, 38), minMessages, in.Width-1-minReader))
 	default:
-		l.Panes[in.Focus] = body
+		l.split(Inboxes, width(set.inboxes, 26, minInboxes, in.Width-1-minMessages))
 	}
 	return l
 }
 
-func (l *Layout) three(body Rect, in Input) {
-	left := width(in.Dividers.inboxes, min(26+(in.Width-threeFrom)/12, 34), minInboxes, in.Width-2-minMessages-minReader)
-	mid := width(in.Dividers.messages, min(38+(in.Width-threeFrom)/6, 60), minMessages, in.Width-2-left-minReader)
-	l.Columns = 3
-	l.Dividers = []int{left, left + 1 + mid}
-	l.Panes[Inboxes] = Rect{0, body.Y, left, body.H}
-	l.Panes[Messages] = Rect{left + 1, body.Y, mid, body.H}
-	l.Panes[Reader] = Rect{left + mid + 2, body.Y, in.Width - left - mid - 2, body.H}
-}
-
-// two shows the inboxes beside the messages until a message is open; then the messages beside it.
-func (l *Layout) two(body Rect, in Input) {
-	l.Columns = 2
-	if in.Focus == Reader || in.Focus == Messages && in.Reading {
-		mid := width(in.Dividers.messages, min(30+(in.Width-twoFrom)/5, 38), minMessages, in.Width-1-minReader)
-		l.split(body, Messages, Reader, mid)
-		return
+// split puts panes side by side: the first one and those to the right of it, of these widths, the last in what is left.
+func (l *Layout) split(first Pane, widths ...int) {
+	l.Columns = len(widths) + 1
+	x, y := 0, l.Top()
+	for n, w := range append(widths, l.Width) {
+		if n > 0 {
+			l.Dividers, x = append(l.Dividers, x), x+1
+		}
+		w = min(w, l.Width-x)
+		l.Panes[int(first)+n] = Rect{x, y, w, l.Height - 2*y}
+		x += w
 	}
-	left := width(in.Dividers.inboxes, 26, minInboxes, in.Width-1-minMessages)
-	l.split(body, Inboxes, Messages, left)
-}
-
-func (l *Layout) split(body Rect, a, b Pane, at int) {
-	l.Dividers = []int{at}
-	l.Panes[a] = Rect{0, body.Y, at, body.H}
-	l.Panes[b] = Rect{at + 1, body.Y, body.W - at - 1, body.H}
 }
 
 // At returns the pane at a cell.
@@ -144,7 +127,7 @@ func (l Layout) At(x, y int) (Pane, bool) {
 
 // divider returns the index of the vertical rule at a cell, -1 if there is none.
 func (l Layout) divider(x, y int) int {
-	if len(l.Rules) == 2 && (y <= l.Rules[0] || y >= l.Rules[1]) || y < 1 || y >= l.Footer.Y {
+	if len(l.Rules) == 2 && (y <= l.Rules[0] || y >= l.Rules[1]) || y < 1 || y >= l.Height-1 {
 		return -1
 	}
 	return slices.Index(l.Dividers, x)
@@ -244,12 +227,12 @@ func (l Layout) Rule(th *Theme, top bool) string {
 		b.WriteString(strings.Repeat("─", d-from) + joint)
 		from = d + 1
 	}
-	b.WriteString(strings.Repeat("─", l.Header.W-from))
+	b.WriteString(strings.Repeat("─", l.Width-from))
 	return th.Faint.On(b.String())
 }
 
 // Top is the first row of the panes.
-func (l Layout) Top() int { return l.Header.H + min(1, len(l.Rules)) }
+func (l Layout) Top() int { return 1 + min(1, len(l.Rules)) }
 
 // TooSmall says that the screen is too small, in w by h cells.
 func TooSmall(w, h int) []string {

@@ -30,8 +30,8 @@ func checkCover(t *testing.T, in Input, l Layout) {
 			}
 		}
 	}
-	paint(l.Header)
-	paint(l.Footer)
+	paint(Rect{0, 0, in.Width, 1})
+	paint(Rect{0, in.Height - 1, in.Width, 1})
 	for _, r := range l.Panes {
 		paint(r)
 	}

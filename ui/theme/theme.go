@@ -91,11 +91,16 @@ func (t *Theme) StableWidth(text string) string {
 type Colors = roles[color.Color]
 
 type roles[T any] struct {
+	// Each is "#rrggbb" in a file, an index of the terminal's palette, or "" for its own colour.
 	Text, Dim, Faint  T // the body, what is secondary, rules
 	Accent            T // focus and keys
 	Good, Warn, Bad   T
 	Code, Link, Match T // Match is a hit of a filter or a search
 	Select, Rest      T // backgrounds of the selected row: of the pane that has focus, of others
+}
+
+func (r *roles[T]) all() []*T {
+	return []*T{&r.Text, &r.Dim, &r.Faint, &r.Accent, &r.Good, &r.Warn, &r.Bad, &r.Code, &r.Link, &r.Match, &r.Select, &r.Rest}
 }
 
 // Names lists the names of all themes.
@@ -107,18 +112,37 @@ func After(name string) string {
 	return names[(slices.Index(names, name)+1)%len(names)]
 }
 
-// Load loads the named theme for a dark or a light background, or for one that is not known; "" is our own with 256
-// colours or more, and the user's palette with fewer. Without colours a theme has weights only. An unknown name or a
-// malformed theme is an error.
-func Load(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
+// For is the named theme for a dark or a light background, or for one that is not known; "" is our own with 256 colours or more,
+// and the user's palette with fewer. Without colours a theme has weights only. If it cannot be loaded, For returns the error
+// and the default theme. The selected row of the pane that has focus is in reverse video where the theme has no background
+// for it, or in gray on an unknown one.
+func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
+	t, err := load(name, dark, known, p)
+	if err != nil {
+		t, _ = load("", dark, known, p) // it is embedded
+	}
+	switch {
+	case t.Select != "":
+	case !known && p >= colorprofile.ANSI256:
+		t.Select = gray
+	default:
+		t.Select = Reverse
+	}
+	return t, err
+}
+
+func load(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
 	switch {
 	case name == "" && p >= colorprofile.ANSI256:
 		name = "mayfly"
 	case name == "":
 		name = "terminal"
 	}
-	if p < colorprofile.ANSI {
-		return plain(name, dark, p), nil
+	if p < colorprofile.ANSI { // weight alone tells roles apart
+		return &Theme{
+			Name: name, Dark: dark, Profile: p, Bright: Bold,
+			roles: roles[Style]{Dim: faint, Faint: faint, Accent: Bold, Warn: Bold, Bad: Bold, Code: Bold, Link: Underline, Match: Reverse + Underline},
+		}, nil
 	}
 	data, err := assets.Themes.ReadFile(path.Join("themes", name+".toml"))
 	if err != nil {
@@ -141,63 +165,29 @@ func Load(name string, dark, known bool, p colorprofile.Profile) (*Theme, error)
 	return t, nil
 }
 
-// For is [Load] with the selected row of the pane that has focus in reverse video where the theme has no background for
-// it, or in gray on an unknown one; that of other panes has its bar alone. If the theme cannot be loaded, it returns the
-// error and the default theme.
-func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
-	th, err := Load(name, dark, known, p)
-	if err != nil {
-		th, _ = Load("", dark, known, p) // it is embedded
-	}
-	switch {
-	case th.Select != "":
-	case !known && p >= colorprofile.ANSI256:
-		th.Select = gray
-	default:
-		th.Select = Reverse
-	}
-	return th, err
-}
-
 func (t *Theme) paint(pal roles[string]) error {
-	c := &t.Colors
-	for _, r := range []struct {
-		style  *Style
-		color  *color.Color
-		value  string // "#rrggbb", an index of the terminal's palette, or "" for its own colour
-		back   bool
-		weight Style
-	}{
-		{&t.Text, &c.Text, pal.Text, false, ""},
-		{&t.Dim, &c.Dim, pal.Dim, false, ""},
-		{&t.Faint, &c.Faint, pal.Faint, false, ""},
-		{&t.Accent, &c.Accent, pal.Accent, false, ""},
-		{&t.Good, &c.Good, pal.Good, false, ""},
-		{&t.Warn, &c.Warn, pal.Warn, false, ""},
-		{&t.Bad, &c.Bad, pal.Bad, false, ""},
-		{&t.Code, &c.Code, pal.Code, false, Bold},
-		{&t.Link, &c.Link, pal.Link, false, ""},
-		{&t.Match, &c.Match, pal.Match, false, Underline},
-		{&t.Select, &c.Select, pal.Select, true, ""},
-		{&t.Rest, &c.Rest, pal.Rest, true, ""},
-	} {
-		*r.style = r.weight
-		if r.value == "" {
+	styles, colors := t.roles.all(), t.Colors.all()
+	weights := map[*Style]Style{&t.Code: Bold, &t.Match: Underline}
+	for n, value := range pal.all() {
+		style := styles[n]
+		*style = weights[style]
+		if *value == "" {
 			continue
 		}
-		col, sgr := lipgloss.Color(r.value), ansi.Style{}
-		switch {
-		case col == lipgloss.NoColor{}:
-			return fmt.Errorf("%q is not a colour", r.value)
-		case r.back && t.Profile == colorprofile.ANSI256:
-			col = grayLike(col)
+		c, sgr := lipgloss.Color(*value), ansi.Style{}
+		switch back := style == &t.Select || style == &t.Rest; {
+		case c == lipgloss.NoColor{}:
+			return fmt.Errorf("%q is not a colour", *value)
+		case back && t.Profile == colorprofile.ANSI256:
+			c = grayLike(c)
 			fallthrough
-		case r.back:
-			sgr = sgr.BackgroundColor(col)
+		case back:
+			sgr = sgr.BackgroundColor(c)
 		default:
-			sgr = sgr.ForegroundColor(col)
+			sgr = sgr.ForegroundColor(c)
 		}
-		*r.style, *r.color = r.weight+Style(sgr.String()), col
+		*style += Style(sgr.String())
+		*colors[n] = c
 	}
 	t.Bright = Bold + t.Text
 	return nil
@@ -207,14 +197,6 @@ func (t *Theme) paint(pal roles[string]) error {
 func grayLike(c color.Color) color.Color {
 	level := int(color.GrayModel.Convert(c).(color.Gray).Y)
 	return ansi.IndexedColor(232 + min(23, max(0, (level-3)/10)))
-}
-
-// plain is a theme that distinguishes roles by weight alone.
-func plain(name string, dark bool, p colorprofile.Profile) *Theme {
-	return &Theme{
-		Name: name, Dark: dark, Profile: p, Bright: Bold,
-		roles: roles[Style]{Dim: faint, Faint: faint, Accent: Bold, Warn: Bold, Bad: Bold, Code: Bold, Link: Underline, Match: Reverse + Underline},
-	}
 }
 
 // Render is the theme as package render takes it.

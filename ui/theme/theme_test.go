@@ -19,7 +19,7 @@ func TestEveryThemeLoads(t *testing.T) {
 	for _, name := range append(Names(), "") {
 		for _, p := range profiles {
 			for _, dark := range []bool{true, false} {
-				th, err := Load(name, dark, dark, p) // a light one may be unknown
+				th, err := For(name, dark, dark, p) // a light one may be unknown
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -32,7 +32,7 @@ func TestEveryThemeLoads(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Load("no such theme", true, true, colorprofile.TrueColor); err == nil {
+	if _, err := For("no such theme", true, true, colorprofile.TrueColor); err == nil {
 		t.Error("a theme that there is not was loaded")
 	}
 }
@@ -42,7 +42,7 @@ func TestEveryThemeLoads(t *testing.T) {
 func TestTextCanBeRead(t *testing.T) {
 	for _, name := range []string{"mayfly", "dusk"} {
 		for _, dark := range []bool{true, false} {
-			th, err := Load(name, dark, true, colorprofile.TrueColor)
+			th, err := For(name, dark, true, colorprofile.TrueColor)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,11 +100,11 @@ func luminance(c color.Color) float64 {
 }
 
 func TestSixteenColoursAreTheUsersOwn(t *testing.T) {
-	th, err := Load("terminal", true, true, colorprofile.ANSI)
+	th, err := For("terminal", true, true, colorprofile.ANSI)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if th.Accent != "\x1b[36m" || th.Dim != "\x1b[37m" || th.Select != "" {
+	if th.Accent != "\x1b[36m" || th.Dim != "\x1b[37m" || th.Select != Reverse {
 		t.Errorf("accent %q, dim %q, selected row %q", th.Accent, th.Dim, th.Select)
 	}
 }

@@ -70,7 +70,7 @@ func IDs(n int) []string {
 // Theme is the usual theme on a dark terminal with all colours.
 func Theme(t testing.TB) *theme.Theme {
 	t.Helper()
-	th, err := theme.Load("", true, true, colorprofile.TrueColor)
+	th, err := theme.For("", true, true, colorprofile.TrueColor)
 	if err != nil {
 		t.Fatal(err)
 	}
