@@ -120,7 +120,7 @@ func (c *action) key() string {
 	if len(c.Keys) == 0 {
 		return ""
 	}
-	return keyName(c.Keys[0])
+	return c.Keys[0]
 }
 
 // reason is why the action is unavailable, "" if it is available.
@@ -167,11 +167,6 @@ func (t table) takesPrecedence(a, b *action) bool {
 	return b.reason() != ""
 }
 
-// hasConflict reports whether another action of a pane has the first key of c too.
-func (t table) hasConflict(c *action, p theme.Pane) bool {
-	return slices.ContainsFunc(t.actions, func(b *action) bool { return b != c && b.Where.has(p) && slices.Contains(b.Keys, c.Keys[0]) })
-}
-
 // byID finds an action by its ID, nil if there is none.
 func (t table) byID(id string) *action {
 	if n := slices.IndexFunc(t.actions, func(c *action) bool { return c.ID == id }); n >= 0 {
@@ -182,30 +177,12 @@ func (t table) byID(id string) *action {
 
 // keyFor is the key of an action for hints; without one, how to find it in the palette.
 func (t table) keyFor(id string) string {
-	if c := t.byID(id); c != nil && c.key() != "" {
-		return c.key()
-	}
-	if p := t.byID("palette"); p != nil && p.key() != "" {
-		return p.key() + " " + id
+	for _, does := range [][2]string{{id, ""}, {"palette", " " + id}} {
+		if c := t.byID(does[0]); c != nil && c.key() != "" {
+			return c.key() + does[1]
+		}
 	}
 	return id
-}
-
-// keyName is the name of a key as shown to the user.
-func keyName(k string) string {
-	if k == "pgdown" {
-		return "pgdn"
-	}
-	return k
-}
-
-// keyNames are the names of several keys.
-func keyNames(keys []string) string {
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = keyName(k)
-	}
-	return strings.Join(names, " ")
 }
 
 // hint is an action in the bottom line.
@@ -213,8 +190,6 @@ type hint struct {
 	x, w int // cells
 	*action
 }
-
-func (c *action) hintWidth() int { return theme.Width(c.key()) + theme.Width(c.hint()) + 3 }
 
 // hint is the short form of the action for the bottom line, "" without one.
 func (c *action) hint() string {
@@ -224,31 +199,28 @@ func (c *action) hint() string {
 	return c.Hint
 }
 
-// hints returns the available actions of a pane, as many as fit into room cells: first those that go first or
-// have taken their key from another, and last the help.
+// hints returns the available actions of a pane, as many as fit into room cells: first those that go first, and last the help.
 func (t table) hints(p theme.Pane, room int) []hint {
 	var hints []hint
 	x := 0
 	add := func(c *action, room int) {
-		if w := c.hintWidth(); x+w <= room {
+		if w := theme.Width(c.key()) + theme.Width(c.hint()) + 3; x+w <= room {
 			hints = append(hints, hint{x, w, c})
 			x += w
 		}
 	}
-	help := t.byID("help")
-	helped := help != nil && help.key() != ""
-	left := room
-	if helped {
-		left -= help.hintWidth()
+	help, left := t.byID("help"), room
+	if help.key() != "" {
+		left -= theme.Width(help.key()) + theme.Width(help.hint()) + 3
 	}
 	for _, first := range []bool{true, false} {
 		for _, c := range t.actions {
-			if c.hint() != "" && c != help && c.key() != "" && c.Where.has(p) && (c.First || t.hasConflict(c, p)) == first && t.triggersAction(c, p) {
+			if c.hint() != "" && c != help && c.key() != "" && c.Where.has(p) && c.First == first && t.triggersAction(c, p) {
 				add(c, left)
 			}
 		}
 	}
-	if helped {
+	if help.key() != "" {
 		add(help, room)
 	}
 	return hints
@@ -277,7 +249,7 @@ func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) d
 			}
 			if group == g && c.Where.has(p) {
 				keys := slices.DeleteFunc(slices.Clone(c.Keys), func(k string) bool { return t.lookup(k, p) != c })
-				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Also: synonyms[c.ID], Group: g, Aside: keyNames(keys), Reason: c.reason()})
+				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Also: synonyms[c.ID], Group: g, Aside: strings.Join(keys, " "), Reason: c.reason()})
 			}
 		}
 	}

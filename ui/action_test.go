@@ -77,7 +77,7 @@ func TestTheActionOfAKey(t *testing.T) {
 func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 	hits := false
 	tb := someActions()
-	tb.actions = append([]*action{{ID: "next-match", Title: "Next match", Hint: "next", Group: navigation, Keys: []string{"n"}, Where: inReader, DisabledReason: func() string {
+	tb.actions = append([]*action{{ID: "next-match", Title: "Next match", Hint: "next", First: true, Group: navigation, Keys: []string{"n"}, Where: inReader, DisabledReason: func() string {
 		if hits {
 			return ""
 		}
@@ -165,7 +165,7 @@ func TestTheListOfActionsBeginsWithThePane(t *testing.T) {
 		}
 	}
 	d := menu(theme.Messages)
-	uitest.DrawDialog(t, d, 50, 40).See("pgdn ctrl+f", "Change the theme")
+	uitest.DrawDialog(t, d, 50, 40).See("pgdown ctrl+f", "Change the theme")
 	uitest.DrawDialog(t, d, 50, 40).DontSee("Search the message")
 	r := press(d, "cpycd")
 	uitest.DrawDialog(t, d, 50, 40).See("! Select a message first")

@@ -70,6 +70,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	a.reset()
 	a.inboxes.ByMail = a.settings.kept.ByMail
 	a.connection = session.NewConnection(ctx, o.Services, o.Log, a.now)
+	a.connection.OnEvents, a.connection.OnSeen = a.arrivals.apply, a.arrivals.mergeSeen
 	a.table = table{actions: a.actions(o.Config.Commands)}
 	if o.Away != nil {
 		restrictAway(a.table.actions)
@@ -80,7 +81,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 		a.note("Logging to " + host.ShortPath(o.LogPath))
 	}
 	if text := o.Config.ProblemSummary(); text != "" {
-		a.footer.done(host.Result{Err: errors.New(text)}, a.now)
+		a.footer.show(outcome{Result: host.Result{Err: errors.New(text)}}, a.now)
 	}
 	return a
 }

@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/watch"
+	"mayfly/internal/registry"
 	"mayfly/ui/host"
-	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -74,45 +74,32 @@ func (r *arrivals) readAll() {
 	r.note("All listed messages are marked as read")
 }
 
-// update takes what the watcher of the session and the timer of a burst bring.
-func (r *arrivals) update(msg tea.Msg) tea.Cmd {
-	switch m := msg.(type) {
-	case session.Events:
-		if m.Session() == r.session() {
-			return tea.Batch(m.Session().Listen, r.apply(m.Events))
-		}
-	case session.SeenChanged:
-		if m.Session() == r.session() {
-			r.store.Merge(m.Seen())
-			return tea.Batch(r.report(host.Result{Err: m.Err}), m.Session().AwaitSeen)
-		}
-	case burstOver:
-		return r.announce()
-	}
-	return nil
+// mergeSeen takes over what was seen of inboxes, here or by another application.
+func (r *arrivals) mergeSeen(seen map[string]registry.ReadState, err error) tea.Cmd {
+	r.store.Merge(seen)
+	return r.report(host.Result{Err: err})
 }
 
 // apply applies events of inboxes. Mail that has arrived is announced here.
 func (r *arrivals) apply(events []watch.Event) tea.Cmd {
-	a := r
 	var cmds []tea.Cmd
 	var mail []*store.Message
 	for _, e := range events {
-		a.log.Debug("watch", "kind", e.Kind, "inbox", e.InboxID, "messages", len(e.Messages), "new", len(e.New), "error", e.Err)
-		a.connection.Apply(e)
+		r.log.Debug("watch", "kind", e.Kind, "inbox", e.InboxID, "messages", len(e.Messages), "new", len(e.New), "error", e.Err)
+		r.connection.Apply(e)
 		if e.Kind == watch.Inboxes {
-			a.put(e.Inboxes...)
+			r.put(e.Inboxes...)
 		}
-		i, arrived := a.store.Apply(e, a.now)
+		i, arrived := r.store.Apply(e, r.now)
 		if i != nil && e.Kind == watch.Gone {
-			cmds = append(cmds, a.session().Forget(i.ID))
+			cmds = append(cmds, r.session().Forget(i.ID))
 		}
 		mail = append(mail, arrived...)
 	}
-	if len(mail) > 0 && (a.focus == theme.Reader || a.reader.Scrolled()) { // the user has gone into the message: it stays
-		a.messages.Pin()
+	if len(mail) > 0 && (r.focus == theme.Reader || r.reader.Scrolled()) { // the user has gone into the message: it stays
+		r.messages.Pin()
 	}
-	a.updateLists()
+	r.updateLists()
 	if !r.touched { // nobody has chosen an inbox yet
 		r.begin()
 	}
@@ -211,13 +198,12 @@ func (r *arrivals) followNewest() {
 
 // goToUnread opens the newest unread message of all inboxes.
 func (r *arrivals) goToUnread() {
-	a := r
-	a.messages.Filter.Clear()
-	a.messages.Refresh()
-	a.goTo(a.newestUnread())
-	a.focus = max(a.focus, theme.Messages)
-	if a.layout.Columns == 1 {
-		a.focus = theme.Reader
+	r.messages.Filter.Clear()
+	r.messages.Refresh()
+	r.goTo(r.newestUnread())
+	r.focus = max(r.focus, theme.Messages)
+	if r.layout.Columns == 1 {
+		r.focus = theme.Reader
 	}
 	r.reading.markRead()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -108,9 +109,9 @@ func (c *commands) pipe(from *store.Message) tea.Cmd {
 }
 
 // partMenu asks which part of a message a command gets.
-func (c *commands) partMenu(line string, parts host.Parts, environ []string) dialog.Dialog {
+func (c *commands) partMenu(line string, parts []host.Part, environ []string) dialog.Dialog {
 	menu := dialog.Menu{Title: "Pipe to " + render.Clean(line), Then: func(id string) tea.Cmd {
-		p := parts.Named(id)
+		p := parts[slices.IndexFunc(parts, func(p host.Part) bool { return p.Title == id })]
 		if p.Reason != "" {
 			c.note(p.Reason)
 			return nil
@@ -171,7 +172,7 @@ func linesOf(written []byte) []string {
 func (c *commands) edit(from *store.Message) tea.Cmd {
 	view := c.reader.View
 	return c.reading.readMessage(from, func(m *message.Message, address string) func() tea.Cmd {
-		p := host.PartsOf(m, view).First()
+		p := host.FirstPart(host.PartsOf(m, view))
 		editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), usualEditor())
 		program := host.Program{Line: editor, Input: p.Content, File: p.File, Environ: host.Variables(m, address)}
 		return func() tea.Cmd {

@@ -60,7 +60,7 @@ func (c *common) report(d host.Result) tea.Cmd {
 	if d.Err != nil {
 		c.log.Warn("failed", "error", d.Err)
 	}
-	c.footer.done(d, c.now)
+	c.footer.show(outcome{Result: d}, c.now)
 	if limited := errors.Is(d.Err, api.ErrRateLimited); limited || errors.Is(d.Err, api.ErrUnavailable) {
 		if s := c.session(); s != nil && limited {
 			s.Watcher.Report(d.Err)

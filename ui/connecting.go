@@ -47,17 +47,13 @@ func (c connecting) requireProfiles() (disabledReason string) {
 	return ""
 }
 
-// update takes what a connection brings.
-func (c connecting) update(msg tea.Msg) tea.Cmd {
-	switch m := msg.(type) {
-	case tickMsg:
-		if cmd := c.connection.Retry(c.now); cmd != nil {
-			return tea.Batch(cmd, redrawIn(startDelay))
-		}
-	case session.Connected:
-		return c.use(m)
+// retry connects again once that is due.
+func (c connecting) retry() tea.Cmd {
+	cmd := c.connection.Retry(c.now)
+	if cmd == nil {
+		return nil
 	}
-	return nil
+	return tea.Batch(cmd, redrawIn(startDelay))
 }
 
 // form asks for a service, and optionally for a key and a profile name. It begins with the

@@ -16,6 +16,8 @@ import (
 // noticeTime is how long an outcome stays in the bottom line.
 const noticeTime = 8 * time.Second
 
+const gaugeCells = 10
+
 // outcome is what the bottom line says of the last key.
 type outcome struct {
 	host.Result
@@ -80,19 +82,6 @@ func (f *footer) latest() *session.Request {
 	return f.pending[len(f.pending)-1]
 }
 
-// waiting is the latest request without an answer, such as "creating an inbox…"; "" if there is none.
-func (f *footer) waiting() string {
-	if r := f.latest(); r != nil {
-		return r.What + theme.Ellipsis
-	}
-	return ""
-}
-
-// done shows the outcome of work.
-func (f *footer) done(d host.Result, now time.Time) {
-	f.show(outcome{Result: d}, now)
-}
-
 // progressBar is the progress for the terminal's own progress bar; nil if there is none.
 func (f *footer) progressBar() *tea.ProgressBar {
 	r := f.latest()
@@ -133,9 +122,11 @@ func (f *footer) said(th *theme.Theme, w int, now time.Time) string {
 		switch r := f.latest(); {
 		case r == nil:
 		case r.Total > 0:
-			return th.Accent.On(fmt.Sprintf("%s %d/%d %s", r.What, r.Done, r.Total, gauge(r))) + " "
+			full := gaugeCells * r.Done / r.Total
+			gauge := strings.Repeat("━", full) + strings.Repeat("╌", gaugeCells-full)
+			return th.Accent.On(fmt.Sprintf("%s %d/%d %s", r.What, r.Done, r.Total, gauge)) + " "
 		default:
-			return th.Accent.On(theme.Cut(f.waiting(), w-2)) + " "
+			return th.Accent.On(theme.Cut(r.What+theme.Ellipsis, w-2)) + " "
 		}
 	}
 	if !f.showing(now) {
@@ -157,11 +148,4 @@ func (f *footer) said(th *theme.Theme, w int, now time.Time) string {
 		text = theme.CutMiddle(text, w-2)
 	}
 	return style.On(theme.Cut(text, w-2)) + " "
-}
-
-// gauge is the progress as a bar.
-func gauge(r *session.Request) string {
-	const cells = 10
-	full := cells * r.Done / r.Total
-	return strings.Repeat("━", full) + strings.Repeat("╌", cells-full)
 }

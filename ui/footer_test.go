@@ -24,7 +24,7 @@ func begin(f *footer, r *session.Request) {
 func TestTheFooter(t *testing.T) {
 	full := errors.New("save the message: write /home/ada/" + strings.Repeat("folder/", 20) + "mail.eml: no space left on device")
 	copied := func(f *footer) {
-		f.done(host.Result{Text: "copied quiet-otter-x7@mayfly.test", How: "OSC 52, clipboard", EndMatters: true}, now)
+		f.show(outcome{Result: host.Result{Text: "copied quiet-otter-x7@mayfly.test", How: "OSC 52, clipboard", EndMatters: true}}, now)
 	}
 	for _, c := range []struct {
 		name string
@@ -36,19 +36,19 @@ func TestTheFooter(t *testing.T) {
 		{"keys with less room", 30, func(f *footer) {}, " n new  ? help"},
 		{"keys with none", 7, func(f *footer) {}, ""},
 		{"a note", 60, func(f *footer) { f.say(func() string { return "Not following" }, now) }, " n new  y copy address  ? help               Not following"},
-		{"success", 60, func(f *footer) { f.done(host.Result{Text: "copied 482913"}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
-		{"success with less room", 32, func(f *footer) { f.done(host.Result{Text: "copied 482913"}, now) }, " n new  ? help  ✓ copied 482913"},
-		{"failure", 60, func(f *footer) { f.done(host.Result{Text: "saved", Err: full}, now) }, " ! save the message: write /ho…eml: no space left on device"},
-		{"a late answer", 60, func(f *footer) { f.done(host.Result{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}, now) }, " n new  ? help         ! The service did not answer in time"},
+		{"success", 60, func(f *footer) { f.show(outcome{Result: host.Result{Text: "copied 482913"}}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
+		{"success with less room", 32, func(f *footer) { f.show(outcome{Result: host.Result{Text: "copied 482913"}}, now) }, " n new  ? help  ✓ copied 482913"},
+		{"failure", 60, func(f *footer) { f.show(outcome{Result: host.Result{Text: "saved", Err: full}}, now) }, " ! save the message: write /ho…eml: no space left on device"},
+		{"a late answer", 60, func(f *footer) { f.show(outcome{Result: host.Result{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}}, now) }, " n new  ? help         ! The service did not answer in time"},
 		{"the last outcome", 60, func(f *footer) {
-			f.done(host.Result{Err: errors.New("x")}, now)
+			f.show(outcome{Result: host.Result{Err: errors.New("x")}}, now)
 			f.say(func() string { return "later" }, now)
 		}, " n new  y copy address  ? help                       later"},
 		{"an address", 80, copied, " n new  ? help        ✓ copied quiet-otter-x7@mayfly.test (OSC 52, clipboard)"},
 		{"an address with less room", 40, copied, "    ✓ copied quiet-otter-x7@mayfly.test"},
 		{"an address that does not fit", 30, copied, " ✓ copied quiet…7@mayfly.test"},
 		{"an outcome to its end", 60, func(f *footer) { f.say(func() string { return "x" }, now.Add(1-noticeTime)) }, " n new  y copy address  ? help                           x"},
-		{"an outcome of long ago", 40, func(f *footer) { f.done(host.Result{Err: errors.New("x")}, now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
+		{"an outcome of long ago", 40, func(f *footer) { f.show(outcome{Result: host.Result{Err: errors.New("x")}}, now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
 		{"a request", 60, func(f *footer) {
 			f.say(func() string { return "x" }, now)
 			begin(f, &session.Request{What: "creating an inbox"})
@@ -56,11 +56,11 @@ func TestTheFooter(t *testing.T) {
 		{"a request with less room", 14, func(f *footer) { begin(f, &session.Request{What: "creating an inbox"}) }, " creating an…"},
 		{"an outcome meanwhile", 60, func(f *footer) {
 			begin(f, &session.Request{What: "saving"})
-			f.done(host.Result{Text: "copied 4"}, now)
+			f.show(outcome{Result: host.Result{Text: "copied 4"}}, now)
 		}, " n new  y copy address  ? help                    ✓ copied 4"},
 		{"an outcome meanwhile, of long ago", 60, func(f *footer) {
 			begin(f, &session.Request{What: "saving"})
-			f.done(host.Result{Text: "copied 4"}, now.Add(-noticeTime))
+			f.show(outcome{Result: host.Result{Text: "copied 4"}}, now.Add(-noticeTime))
 		}, " n new  y copy address  ? help                       saving…"},
 		{"a request again", 60, func(f *footer) {
 			begin(f, &session.Request{What: "saving"})
@@ -85,7 +85,7 @@ func TestTheFooter(t *testing.T) {
 		{"a subject that reads like an address and an aside", 50, func(f *footer) {
 			f.say(func() string { return "Mail for ada: a note for bob@b.example about nothing at all (internal)" }, now)
 		}, " Mail for ada: a note for bob@b.example about no…"},
-		{"hostile", 60, func(f *footer) { f.done(host.Result{Err: errors.New(uitest.Hostile)}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
+		{"hostile", 60, func(f *footer) { f.show(outcome{Result: host.Result{Err: errors.New(uitest.Hostile)}}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
 	} {
 		var f footer
 		c.do(&f)

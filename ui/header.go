@@ -162,15 +162,15 @@ func (a *app) noMessages(w int) []string {
 	if text := a.trouble(w); text != nil {
 		return text
 	}
-	empty, pending := len(a.store.Order) == 0, a.footer.waiting()
+	empty, pending := len(a.store.Order) == 0, a.footer.latest()
 	i := a.store.Inboxes[a.messages.InboxID] // nil for all
 	switch {
 	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
 		return nil
 	case a.session() == nil:
 		return say("Connecting…")
-	case empty && pending != "":
-		return say(strings.ToUpper(pending[:1]) + pending[1:])
+	case empty && pending != nil:
+		return say(strings.ToUpper(pending.What[:1]) + pending.What[1:] + theme.Ellipsis)
 	case a.messages.Filter.On():
 		return say("No matches. esc clears the filter.")
 	case empty:

@@ -42,21 +42,6 @@ func (r *reading) actions() []*action {
 	}
 }
 
-// update takes what laying out, drawing and waiting bring.
-func (r *reading) update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case rested:
-		return r.onRest(msg)
-	case reader.LayoutDone:
-		return r.reader.ApplyLayout(msg)
-	case reader.PaintingDone:
-		r.reader.OnPainted(msg)
-	case reader.DrawOver:
-		return r.reader.OnDraw(msg)
-	}
-	return nil
-}
-
 // showSelected lays the panes out and keeps the reader on the selected message, so that what is selected, shown
 // and acted on is one message. Without room for it, the reader keeps that message or none.
 func (r *reading) showSelected() tea.Cmd {
@@ -276,20 +261,20 @@ func (r *reading) onRaw(m session.RawFetched) tea.Cmd {
 // requests fetches what the reader lacks, and reads messages ahead of the user: first those given, the most urgent first,
 // and at last those that are searched.
 func (r *reading) requests(first []*store.Message, searched []string) tea.Cmd {
-	a, s := r, r.session()
+	s := r.session()
 	var keys []string
 	for _, m := range first {
 		keys = append(keys, m.Key)
 	}
 	var cmds []tea.Cmd
-	if next := a.store.NextPrefetch(keys, a.messages.Keys(), searched); next != nil {
+	if next := r.store.NextPrefetch(keys, r.messages.Keys(), searched); next != nil {
 		cmds = append(cmds, s.Prefetch(next, r.onPrefetched))
 	}
-	if !s.NoRaw && a.reader.WantsRaw() {
-		a.reader.AwaitRaw(a.now)
-		cmds = append(cmds, s.FetchRaw(a.reader.Message.Key, a.reader.Opened, r.onRaw), redrawIn(reader.OpeningDelay))
+	if !s.NoRaw && r.reader.WantsRaw() {
+		r.reader.AwaitRaw(r.now)
+		cmds = append(cmds, s.FetchRaw(r.reader.Message.Key, r.reader.Opened, r.onRaw), redrawIn(reader.OpeningDelay))
 	}
-	return tea.Batch(append(cmds, a.reader.Paint(a.ctx, r.painter, s.Client))...)
+	return tea.Batch(append(cmds, r.reader.Paint(r.ctx, r.painter, s.Client))...)
 }
 
 // readMessage reads the message with its raw form. Prepare gets it and the address of its inbox in the command; what

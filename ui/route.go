@@ -37,16 +37,22 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	case tickMsg:
 		a.ticking = false
 		a.prune(a.now)
-		return tea.Batch(a.connecting.update(msg), a.sessions.refresh())
+		return tea.Batch(a.connecting.retry(), a.sessions.refresh())
 	case redrawMsg:
 	case session.Answer:
 		return a.onAnswer(msg)
 	case session.Connected:
-		return a.connecting.update(msg)
-	case session.Events, session.SeenChanged, burstOver:
-		return a.arrivals.update(msg)
-	case rested, reader.LayoutDone, reader.PaintingDone, reader.DrawOver:
-		return a.reading.update(msg)
+		return a.connecting.use(msg)
+	case burstOver:
+		return a.arrivals.announce()
+	case rested:
+		return a.reading.onRest(msg)
+	case reader.LayoutDone:
+		return a.reader.ApplyLayout(msg)
+	case reader.PaintingDone:
+		a.reader.OnPainted(msg)
+	case reader.DrawOver:
+		return a.reader.OnDraw(msg)
 	case host.Result:
 		return a.report(msg)
 	default:

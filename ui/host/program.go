@@ -173,11 +173,8 @@ type Part struct {
 	Reason  string // why the message does not have it, "" if it does
 }
 
-// Parts are the parts of a message.
-type Parts []Part
-
 // PartsOf returns the parts of a message, the one that a view shows first.
-func PartsOf(m *message.Message, v render.View) Parts {
+func PartsOf(m *message.Message, v render.View) []Part {
 	text := Part{Title: "Text", File: "message.txt", Content: []byte(m.PlainText() + "\n")}
 	html := Part{Title: "HTML source", File: "message.html", Content: []byte(m.HTML)}
 	raw := Part{Title: "Raw message", File: "message.eml", Content: m.Raw}
@@ -189,21 +186,16 @@ func PartsOf(m *message.Message, v render.View) Parts {
 	}
 	switch v {
 	case render.HTML:
-		return Parts{html, text, raw}
+		return []Part{html, text, raw}
 	case render.Headers, render.Raw:
-		return Parts{raw, text, html}
+		return []Part{raw, text, html}
 	}
-	return Parts{text, html, raw}
+	return []Part{text, html, raw}
 }
 
-// First is the first part that the message has.
-func (p Parts) First() Part {
-	return p[slices.IndexFunc(p, func(p Part) bool { return p.Reason == "" })]
-}
-
-// Named is the part with a title.
-func (p Parts) Named(title string) Part {
-	return p[slices.IndexFunc(p, func(p Part) bool { return p.Title == title })]
+// FirstPart is the first part that a message has.
+func FirstPart(parts []Part) Part {
+	return parts[slices.IndexFunc(parts, func(p Part) bool { return p.Reason == "" })]
 }
 
 // The variables in the environment of a program.

@@ -53,6 +53,11 @@ func (c *Column) mark(id string, on bool) {
 	}
 }
 
+// marked returns the marked ones of IDs, in their order. A filter may leave them out of the list.
+func (c *Column) marked(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !c.Marks[id] })
+}
+
 // Click selects the row at line y of the screen, and reports whether there is one.
 func (c *Column) Click(y int) bool {
 	id := hit(c.Shown, y-c.Rect.Y-c.Rect.Top())

@@ -52,6 +52,12 @@ type Connection struct {
 	Session *Session // nil until the first connection
 	Target  Target   // of the session
 
+	// OnEvents gets what the watcher of the session has noticed.
+	OnEvents func([]watch.Event) tea.Cmd
+	// OnSeen gets what was seen of inboxes, as this application or another one has saved it, and an error of the registry, if
+	// something could not be saved.
+	OnSeen func(seen map[string]registry.ReadState, err error) tea.Cmd
+
 	state   state
 	options Options
 	ctx     context.Context
@@ -63,7 +69,7 @@ type Connection struct {
 
 // NewConnection returns a connection that is not made yet.
 func NewConnection(ctx context.Context, o Options, log *slog.Logger, now time.Time) *Connection {
-	return &Connection{options: o, ctx: ctx, log: log, state: state{since: now}}
+	return &Connection{options: o, ctx: ctx, log: log, state: state{since: now}, owner: sessions{open: map[*Session]bool{}}}
 }
 
 // Close ends every session, including those still connecting, and waits for them.
@@ -199,7 +205,7 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 		change = Again
 	}
 	c.log.Info("connected", "to", m.Session.Name, "after", now.Sub(c.state.since), "error", m.Err)
-	cmds := []tea.Cmd{c.owner.end(before), m.Session.Listen, m.Session.AwaitSeen}
+	cmds := []tea.Cmd{c.owner.end(before), m.Session.listen(c.OnEvents), m.Session.awaitSeen(c.OnSeen)}
 	if m.Session.Notice != "" {
 		cmds = append(cmds, done(host.Result{Err: errors.New(m.Session.Notice)}))
 	}

@@ -231,38 +231,29 @@ func (u *unsaved) save(r *registry.Registry) {
 	}
 }
 
-// SeenChanged is what was seen of inboxes, as this application or another one has saved it.
-type SeenChanged struct {
-	origin
-	Err  error // of the registry, if something could not be saved
-	seen map[string]registry.ReadState
-}
-
-// AwaitSeen saves what was marked, and waits until what is saved has changed. It is started with the session, and
-// again after each [SeenChanged], and nowhere else.
-func (s *Session) AwaitSeen() tea.Msg {
-	for {
-		select {
-		case <-time.After(seenInterval):
-		case <-s.ctx.Done():
-			return nil
+// awaitSeen saves what was marked, and waits until what is saved has changed, again and again. It is started with the session.
+func (s *Session) awaitSeen(apply func(map[string]registry.ReadState, error) tea.Cmd) tea.Cmd {
+	u := &s.unsaved
+	var failed error
+	return background(s, forever, func(ctx context.Context) map[string]registry.ReadState {
+		for {
+			select {
+			case <-time.After(seenInterval):
+			case <-ctx.Done():
+				return nil
+			}
+			u.save(s.Registry)
+			u.mu.Lock()
+			failed, u.err = u.err, nil
+			u.mu.Unlock()
+			if seen, _ := s.seen.Read(); failed != nil || len(seen) > 0 { // what cannot be read was said when the session began
+				return seen
+			}
 		}
-		s.unsaved.save(s.Registry)
-		s.unsaved.mu.Lock()
-		err := s.unsaved.err
-		s.unsaved.err = nil
-		s.unsaved.mu.Unlock()
-		if seen, _ := s.seen.Read(); err != nil || len(seen) > 0 { // what cannot be read was said when the session began
-			return SeenChanged{origin{s}, err, seen}
-		}
-	}
-}
-
-// Seen is what was seen of inboxes in which nothing was marked since: that is saved before it is read again.
-func (c SeenChanged) Seen() map[string]registry.ReadState {
-	u := &c.session.unsaved
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	maps.DeleteFunc(c.seen, func(id string, _ registry.ReadState) bool { _, marked := u.marks[id]; return marked })
-	return c.seen
+	}, func(seen map[string]registry.ReadState) tea.Cmd {
+		u.mu.Lock() // what was marked since is saved before it is read again
+		maps.DeleteFunc(seen, func(id string, _ registry.ReadState) bool { _, marked := u.marks[id]; return marked })
+		u.mu.Unlock()
+		return tea.Batch(apply(seen, failed), s.awaitSeen(apply))
+	})
 }

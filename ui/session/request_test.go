@@ -111,8 +111,10 @@ func TestAFailureOfTheRegistryIsSaid(t *testing.T) {
 		if _, err := s.Create(s.ctx, api.CreateInbox{Username: "ada", TTL: 600}); err != nil {
 			t.Error(err)
 		}
-		if got := s.AwaitSeen().(SeenChanged); got.Err == nil || !strings.HasPrefix(got.Err.Error(), "this machine will not remember the inbox: ") {
-			t.Errorf("said %v", got.Err)
+		var said error
+		s.awaitSeen(func(_ map[string]registry.ReadState, err error) tea.Cmd { said = err; return nil })().(Answer).Apply()
+		if said == nil || !strings.HasPrefix(said.Error(), "this machine will not remember the inbox: ") {
+			t.Errorf("said %v", said)
 		}
 	})
 }
@@ -361,7 +363,7 @@ func TestListening(t *testing.T) {
 		before := s.Session
 		s.use(s.Connect(Target{BaseURL: "b"}, time.Now()))
 		for range 100 { // what is left of an ended session
-			if before.Listen() == nil {
+			if _, ok := <-before.Watcher.Events(); !ok {
 				return
 			}
 		}
@@ -377,11 +379,12 @@ func TestListening(t *testing.T) {
 		m.Session.Watcher.Add(in.ID)
 		m.Session.SetView([]string{in.ID})
 		for {
-			e := m.Session.Listen().(Events)
-			if len(e.Events) == 0 || e.Session() != m.Session {
-				t.Fatalf("heard %+v", e)
+			var heard []watch.Event
+			answer := m.Session.listen(func(e []watch.Event) tea.Cmd { heard = e; return nil })().(Answer)
+			if answer.Apply(); len(heard) == 0 || answer.Request.Session != m.Session {
+				t.Fatalf("heard %+v", heard)
 			}
-			if slices.ContainsFunc(e.Events, func(e watch.Event) bool { return e.Kind == watch.Listed && e.InboxID == in.ID }) {
+			if slices.ContainsFunc(heard, func(e watch.Event) bool { return e.Kind == watch.Listed && e.InboxID == in.ID }) {
 				return
 			}
 		}

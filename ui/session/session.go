@@ -134,28 +134,11 @@ func (s *Session) SetView(ids []string) {
 	}
 }
 
-// origin is the session that a result comes from.
-type origin struct{ session *Session }
-
-// Session returns the session that made the request.
-func (o origin) Session() *Session { return o.session }
-
-// Result is the result of a request. It is stale if its session is not the current one.
-type Result interface{ Session() *Session }
-
-// Events are the watcher's events since the last time.
-type Events struct {
-	origin
-	Events []watch.Event
-}
-
-// Listen waits for events of the watcher: once from the start of the session, and after each [Events].
-func (s *Session) Listen() tea.Msg {
-	events, ok := <-s.Watcher.Events()
-	if !ok {
-		return nil
-	}
-	return Events{origin{s}, events}
+// listen waits for events of the watcher, again and again. It is started with the session.
+func (s *Session) listen(apply func([]watch.Event) tea.Cmd) tea.Cmd {
+	return background(s, forever, func(context.Context) []watch.Event { return <-s.Watcher.Events() }, func(e []watch.Event) tea.Cmd {
+		return tea.Batch(s.listen(apply), apply(e))
+	})
 }
 
 // refresh is a refresh that is awaited. The zero value is none.
@@ -207,7 +190,7 @@ const makingTimeout = 2 * time.Second
 type sessions struct {
 	making sync.WaitGroup
 	mu     sync.Mutex
-	open   []*Session
+	open   map[*Session]bool
 	closed bool
 }
 
@@ -229,23 +212,18 @@ func (s *sessions) add(x *Session) bool {
 		x.close()
 		return false
 	}
-	s.open = append(s.open, x)
+	s.open[x] = true
 	return true
 }
 
 // end ends a session in a command.
 func (s *sessions) end(x *Session) tea.Cmd {
-	if x == nil {
-		return nil
-	}
 	return func() tea.Msg {
 		s.mu.Lock()
-		n := slices.Index(s.open, x)
-		if n >= 0 {
-			s.open = slices.Delete(s.open, n, n+1)
-		}
+		open := s.open[x]
+		delete(s.open, x)
 		s.mu.Unlock()
-		if n >= 0 {
+		if open {
 			x.close()
 		}
 		return nil
@@ -265,10 +243,10 @@ func (s *sessions) close() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, x := range s.open {
+	for x := range s.open {
 		x.close()
 	}
-	s.open = nil
+	clear(s.open)
 }
 
 // Profile names a service. Without a base URL it is the local service.

@@ -62,42 +62,36 @@ const (
 )
 
 // Cache keeps the most recently opened messages. The zero value is empty.
-type Cache struct {
-	keys     []string // least recently used first
-	messages map[string]*message.Message
+type Cache struct{ entries []cached } // most recently used first
+
+type cached struct {
+	key     string
+	message *message.Message
 }
 
 // Get returns an opened message by its key, nil if it is not cached.
 func (c *Cache) Get(key string) *message.Message {
-	m := c.messages[key]
-	if m != nil {
-		c.touch(key)
+	n := slices.IndexFunc(c.entries, func(e cached) bool { return e.key == key })
+	if n < 0 {
+		return nil
 	}
-	return m
+	e := c.entries[n]
+	c.entries = slices.Insert(slices.Delete(c.entries, n, n+1), 0, e)
+	return e.message
 }
 
 // Put adds an opened message, and evicts the least recently used ones.
 func (c *Cache) Put(key string, m *message.Message) {
-	if c.messages == nil {
-		c.messages = map[string]*message.Message{}
-	}
-	c.messages[key] = m
-	c.touch(key)
+	others := slices.DeleteFunc(c.entries, func(e cached) bool { return e.key == key })
+	c.entries = slices.Insert(others, 0, cached{key, m})
 	bytes := 0
-	for i := len(c.keys) - 1; i >= 0; i-- {
-		bytes += c.messages[c.keys[i]].MemorySize()
-		if i < len(c.keys)-1 && (bytes > maxCachedBytes || len(c.keys)-i > maxCached) {
-			for _, k := range c.keys[:i+1] {
-				delete(c.messages, k)
-			}
-			c.keys = c.keys[i+1:]
+	for n, e := range c.entries {
+		if bytes += e.message.MemorySize(); n == maxCached || n > 0 && bytes > maxCachedBytes {
+			clear(c.entries[n:])
+			c.entries = c.entries[:n]
 			return
 		}
 	}
-}
-
-func (c *Cache) touch(key string) {
-	c.keys = append(slices.DeleteFunc(c.keys, func(k string) bool { return k == key }), key)
 }
 
 const (
