@@ -39,7 +39,9 @@ func TestTheFooter(t *testing.T) {
 		{"success", 60, func(f *footer) { f.show(outcome{Result: host.Result{Text: "copied 482913"}}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
 		{"success with less room", 32, func(f *footer) { f.show(outcome{Result: host.Result{Text: "copied 482913"}}, now) }, " n new  ? help  ✓ copied 482913"},
 		{"failure", 60, func(f *footer) { f.show(outcome{Result: host.Result{Text: "saved", Err: full}}, now) }, " ! save the message: write /ho…eml: no space left on device"},
-		{"a late answer", 60, func(f *footer) { f.show(outcome{Result: host.Result{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}}, now) }, " n new  ? help         ! The service did not answer in time"},
+		{"a late answer", 60, func(f *footer) {
+			f.show(outcome{Result: host.Result{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}}, now)
+		}, " n new  ? help         ! The service did not answer in time"},
 		{"the last outcome", 60, func(f *footer) {
 			f.show(outcome{Result: host.Result{Err: errors.New("x")}}, now)
 			f.say(func() string { return "later" }, now)

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,13 +68,9 @@ func TestWordsThatDiffer(t *testing.T) {
 }
 
 func TestMarkedWordsAreMarkedInEveryRow(t *testing.T) {
-	l := layout{width: 8}
-	l.add("-", []string{"one " + marked.On("two three") + " four"}, "+", nil)
-	want := []string{"one " + marked.On("two"), marked.On("three"), "four"}
-	for n, r := range l.rows {
-		if got := r.halves[0].text; n >= len(want) || got != want[n] {
-			t.Errorf("row %d is %q", n, got)
-		}
+	want := []half{{"-", "one " + marked.On("two")}, {"-", marked.On("three")}, {"-", "four"}}
+	if got := wrap("-", "one "+marked.On("two three")+" four", 8); !slices.Equal(got, want) {
+		t.Errorf("the rows are %q", got)
 	}
 }
 

@@ -235,100 +235,77 @@ type half struct {
 // context is how many equal lines are shown before and after a difference.
 const context = 3
 
-// layout lays out the passages of a part.
-type layout struct {
-	width  int // of a half, in cells
-	beside bool
-	rows   []row
-	change int // that is being laid out
-}
-
 // rowsOf lays out a part for w cells. Where there is room, the older message is on the left and the newer
 // one on the right; unfold shows the passages that are equal in full.
-func rowsOf(p part, w int, unfold bool) []row {
-	l := layout{width: max(1, w-3), beside: w >= besideFrom, change: -1}
-	if l.beside {
-		l.width = max(1, (w-1-5)/2)
+func rowsOf(p part, w int, unfold bool) (rows []row) {
+	beside, width := w >= besideFrom, max(1, w-3)
+	if beside {
+		width = max(1, (w-6)/2)
+	}
+	// across adds a line for both sides.
+	across := func(change int, sign, line string) {
+		for _, h := range wrap(sign, line, width) {
+			rows = append(rows, row{[]half{h}, change})
+		}
+	}
+	// add adds the lines of both sides, or else one below another, equal ones once.
+	add := func(change int, signs [2]string, lines [2][]string) {
+		for side := range lines {
+			if beside || side == 1 && change < 0 {
+				break
+			}
+			for _, line := range lines[side] {
+				across(change, signs[side], line)
+			}
+		}
+		for n := 0; beside && n < max(len(lines[0]), len(lines[1])); n++ {
+			var halves [2][]half
+			for side := range lines {
+				if n < len(lines[side]) {
+					halves[side] = wrap(signs[side], lines[side][n], width)
+				}
+			}
+			for m := range max(len(halves[0]), len(halves[1])) {
+				r := row{[]half{{sign: " "}, {sign: " "}}, change}
+				for side, h := range halves {
+					copy(r.halves[side:side+1], h[min(m, len(h)):])
+				}
+				rows = append(rows, r)
+			}
+		}
 	}
 	if p.changes == 0 {
-		l.single("=", []string{"No differences in this part."})
+		across(-1, "=", "No differences in this part.")
 	}
-	change := 0
+	equal, change := [2]string{" ", " "}, 0
 	for n, q := range p.passages {
 		if q.Changed {
-			l.change = change
+			add(change, [2]string{"-", "+"}, q.Lines)
 			change++
-			l.add("-", q.Lines[0], "+", q.Lines[1])
 			continue
 		}
-		l.change = -1
-		head, tail := context, context
+		lines, head, tail := q.Lines[0], context, context
 		if n == 0 {
 			head = 0
 		}
 		if n == len(p.passages)-1 {
 			tail = 0
 		}
-		l.equal(q.Lines[0], head, tail, unfold)
-	}
-	return l.rows
-}
-
-// equal shows equal lines: all, or only the number of those between the first and the last few.
-func (l *layout) equal(lines []string, head, tail int, unfold bool) {
-	if fold := len(lines) - head - tail; fold > 1 && !unfold {
-		l.add(" ", lines[:head], " ", lines[:head])
-		l.single("⋯", []string{strconv.Itoa(fold) + " equal lines"})
-		lines = lines[len(lines)-tail:]
-	}
-	l.add(" ", lines, " ", lines)
-}
-
-// add shows lines of both messages side by side, or else one below another, equal ones once.
-func (l *layout) add(left string, before []string, right string, after []string) {
-	if !l.beside {
-		l.single(left, before)
-		if left != right {
-			l.single(right, after)
+		if fold := len(lines) - head - tail; fold > 1 && !unfold {
+			add(-1, equal, [2][]string{lines[:head], lines[:head]})
+			across(-1, "⋯", strconv.Itoa(fold)+" equal lines")
+			lines = lines[len(lines)-tail:]
 		}
-		return
+		add(-1, equal, [2][]string{lines, lines})
 	}
-	for n := range max(len(before), len(after)) {
-		var a, b []half
-		if n < len(before) {
-			a = l.wrap(left, before[n])
-		}
-		if n < len(after) {
-			b = l.wrap(right, after[n])
-		}
-		l.side(a, b)
-	}
+	return rows
 }
 
-// single shows lines one below another.
-func (l *layout) single(sign string, lines []string) {
-	for _, text := range lines {
-		for _, h := range l.wrap(sign, text) {
-			l.rows = append(l.rows, row{[]half{h}, l.change})
-		}
-	}
-}
-
-// side adds rows of two halves, blank ones where a side is shorter.
-func (l *layout) side(a, b []half) {
-	for n := range max(len(a), len(b)) {
-		r := row{[]half{{sign: " "}, {sign: " "}}, l.change}
-		copy(r.halves[:1], a[min(n, len(a)):])
-		copy(r.halves[1:], b[min(n, len(b)):])
-		l.rows = append(l.rows, r)
-	}
-}
-
-// wrap breaks a line at spaces where it can. What is marked is marked in every row.
-func (l *layout) wrap(sign, line string) []half {
+// wrap breaks a line at spaces where it can, into rows of w cells. What is marked is marked in every row.
+func wrap(sign, line string, w int) []half {
 	var out []half
 	again := theme.Style("") // the style in which the row before ended
-	for text := range strings.SplitSeq(theme.Cells().Hardwrap(theme.Cells().Wrap(line, l.width, ""), l.width, true), "\n") {
+	for text := range strings.SplitSeq(theme.Cells().Hardwrap(theme.Cells().Wrap(line, w, ""), w, true), "\n") {
 		text = string(again) + text
 		if again = ""; strings.LastIndex(text, string(marked)) > strings.LastIndex(text, "\x1b[m") {
 			again = marked

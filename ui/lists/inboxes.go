@@ -73,12 +73,9 @@ func (p *Inboxes) Inbox() *store.Inbox { return p.store.Inboxes[p.Selected()] }
 func (p *Inboxes) ShownID() string { return cmp.Or(p.Selected(), store.All) }
 
 // Marked returns the marked inboxes in order.
-func (p *Inboxes) Marked() []*store.Inbox {
-	var in []*store.Inbox
-	for _, id := range p.store.Order {
-		if p.Marks[id] {
-			in = append(in, p.store.Inboxes[id])
-		}
+func (p *Inboxes) Marked() (in []*store.Inbox) {
+	for _, id := range p.marked(p.store.Order) {
+		in = append(in, p.store.Inboxes[id])
 	}
 	return in
 }
@@ -173,8 +170,9 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 	case i.Unread > 0 && n > b.room(total) && n <= b.room(unread): // rather the whole name than the number of all
 		total = unread
 	}
+	long, short := p.status(i, now)
+	state := span{Text: short, Style: p.statusStyle(th, i, now)}
 	if p.brief {
-		state := span{Text: p.briefly(i, now), Style: p.statusStyle(th, i, now)}
 		if state.Text != "" { // beside the count, and the name in what is left
 			room := b.room(total) - theme.Width(state.Text)
 			name.Text = theme.CutMiddle(name.Text, room-1)
@@ -182,75 +180,53 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 		}
 		return []string{b.line(mark, append(first, total)...)}
 	}
-	state := p.status(i, now)
-	short, _, _ := strings.Cut(strings.TrimSuffix(state, " left"), " · ") // a time beside a word would be how long it has lasted
-	state = theme.FirstFit([]string{state, short}, b.room(span{}))
-	return []string{b.line(mark, append(first, total)...), b.line(" ", span{Text: state, Style: p.statusStyle(th, i, now)})}
+	short, _, _ = strings.Cut(strings.TrimSuffix(long, " left"), " · ") // a time beside a word would be how long it has lasted
+	state.Text = theme.FirstFit([]string{long, short}, b.room(span{}))
+	return []string{b.line(mark, append(first, total)...), b.line(" ", state)}
 }
 
 // failing reports whether an inbox fails by itself, and not with the whole service.
 func (p *Inboxes) failing(i *store.Inbox) bool { return i.State == store.Failing && !p.Unwatched }
 
-// briefly is the state of an inbox in a word, where it is out of the ordinary.
-func (p *Inboxes) briefly(i *store.Inbox, now time.Time) string {
-	switch left := i.Expires.Sub(now); {
-	case deleted(i):
-		return "deleted"
-	case i.Gone(now):
-		return "expired"
-	case p.failing(i):
-		return "failing"
-	case i.Paused:
-		return "paused"
-	case !i.Expires.IsZero() && left <= NearEnd:
-		return theme.Remaining(left)
-	}
-	return ""
-}
-
-// status is the state of an inbox in words.
-func (p *Inboxes) status(i *store.Inbox, now time.Time) string {
-	left := theme.Remaining(i.Expires.Sub(now))
+// status is the state of an inbox in words, and in one word where it is out of the ordinary.
+func (p *Inboxes) status(i *store.Inbox, now time.Time) (long, short string) {
+	left, counts := i.Expires.Sub(now), !i.Expires.IsZero()
+	end := ""
 	switch {
-	case deleted(i):
-		return "✕ deleted"
+	case i.State == store.Gone && (!counts || i.Expires.Sub(i.EndedAt) > maxSkew): // before its time
+		return "✕ deleted", "deleted"
 	case i.Gone(now):
-		ago := theme.Age(now.Sub(i.Expires))
-		if ago == "now" {
-			return "✕ expired just now"
+		if ago := theme.Age(-left); ago != "now" {
+			return "✕ expired " + ago + " ago", "expired"
 		}
-		return "✕ expired " + ago + " ago"
-	case i.Expires.IsZero():
-		left = ""
-	case i.Expires.Sub(now) <= NearEnd:
-		left = "ends in " + left
-	default:
-		left += " left"
+		return "✕ expired just now", "expired"
+	case counts && left <= NearEnd:
+		short = theme.Remaining(left)
+		end = "ends in " + short
+	case counts:
+		end = theme.Remaining(left) + " left"
 	}
+	sign := "● "
 	switch {
 	case i.Paused:
-		return strings.TrimSuffix("○ paused · "+left, " · ")
+		sign, short = "○ paused · ", "paused"
 	case p.failing(i):
-		return strings.TrimSuffix("! failing · "+left, " · ")
+		sign, short = "! failing · ", "failing"
 	case i.State == store.Unlisted, p.Unwatched:
-		return strings.TrimSuffix("○ "+left, " ")
+		sign = "○ "
 	}
-	return strings.TrimSuffix("● "+left, " ")
+	return strings.TrimRight(sign+end, " ·"), short
 }
 
 func (p *Inboxes) statusStyle(th *theme.Theme, i *store.Inbox, now time.Time) theme.Style {
 	switch {
-	case p.failing(i) && !i.Gone(now):
+	case i.Gone(now):
+	case p.failing(i):
 		return th.Bad
-	case !i.Gone(now) && !i.Expires.IsZero() && i.Expires.Sub(now) <= NearEnd:
+	case !i.Expires.IsZero() && i.Expires.Sub(now) <= NearEnd:
 		return th.Warn
 	}
 	return th.Dim
-}
-
-// deleted reports whether an inbox is gone before its time.
-func deleted(i *store.Inbox) bool {
-	return i.State == store.Gone && (i.Expires.IsZero() || i.Expires.Sub(i.EndedAt) > maxSkew)
 }
 
 // count is the numbers of unread and of all messages at the end of a row.

@@ -239,7 +239,7 @@ func TestStatus(t *testing.T) {
 		// Clocks differ.
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"},
 	} {
-		if got := (&Inboxes{}).status(&c.in, c.now); got != c.want {
+		if got, _ := (&Inboxes{}).status(&c.in, c.now); got != c.want {
 			t.Errorf("%+v at %v: %q, want %q", c.in, c.now, got, c.want)
 		}
 	}

@@ -74,15 +74,12 @@ func (p *Messages) Message() *store.Message { return p.store.Messages[p.Selected
 // Lists reports whether the messages of an inbox are listed, alone or among all.
 func (p *Messages) Lists(inboxID string) bool { return p.InboxID == inboxID || p.InboxID == store.All }
 
-// Marked returns the marked messages, the newest first. A filter may leave them out.
-func (p *Messages) Marked() []*store.Message {
-	var marked []*store.Message
-	for _, k := range p.store.Keys(p.InboxID) {
-		if p.Marks[k] {
-			marked = append(marked, p.store.Messages[k])
-		}
+// Marked returns the marked messages, the newest first.
+func (p *Messages) Marked() (in []*store.Message) {
+	for _, key := range p.marked(p.store.Keys(p.InboxID)) {
+		in = append(in, p.store.Messages[key])
 	}
-	return marked
+	return in
 }
 
 // Keys returns the keys of the messages on the screen.
