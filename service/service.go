@@ -73,10 +73,9 @@ type Service struct {
 	limiter Limiter
 	hub     *hub
 
-	sessions SessionLog
-	shared   Shared         // the store if processes can share it, else nil
-	ready    chan readiness // has one element while nobody asks the store
-	used     sync.Map       // when keys were used that is not saved yet, by ID
+	shared Shared         // the store if processes can share it, else nil
+	ready  chan readiness // has one element while nobody asks the store
+	used   sync.Map       // when keys were used that is not saved yet, by ID
 }
 
 // New returns a service on a store, which the caller closes after the last call.
@@ -96,6 +95,12 @@ func New(store Store, o Options) *Service {
 	}
 	return s
 }
+
+// IsUnlimited reports whether a key is that of Options.Unlimited.
+func (s *Service) IsUnlimited(k Key) bool { return k.ID == s.options.Unlimited }
+
+// IsShared reports whether other processes can have the store open, too.
+func (s *Service) IsShared() bool { return s.shared != nil }
 
 // readiness is what the store said when it was last asked.
 type readiness struct {

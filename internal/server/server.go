@@ -160,17 +160,8 @@ func (s *Server) newServers() (err error) {
 	if err != nil {
 		return err
 	}
-	restOptions := rest.Options{
-		Balancers: balancers, LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), Metrics: registry, Log: s.log,
-	}
-	restOptions.Providers = s.newProviders(guesses, large)
-	if c.MCP != nil {
-		restOptions.MCP = c.MCP(s.SMTPAddr())
-	}
-	api := rest.New(s.service, restOptions)
-	s.rest = api
 	smtpOptions := c.smtpOptions()
-	smtpOptions.Keys, smtpOptions.Metrics, smtpOptions.Sessions = guesses, registry, s.service.SessionLog()
+	smtpOptions.Keys, smtpOptions.Metrics = guesses, registry
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
 		return err
 	}
@@ -178,6 +169,15 @@ func (s *Server) newServers() (err error) {
 	if err != nil {
 		return err
 	}
+	restOptions := rest.Options{
+		Balancers: balancers, LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, Guesses: guesses, Large: large, Relay: s.newRelay(), Metrics: registry, Log: s.log, Sessions: mail.Sessions,
+	}
+	restOptions.Providers = s.newProviders(guesses, large)
+	if c.MCP != nil {
+		restOptions.MCP = c.MCP(s.SMTPAddr())
+	}
+	api := rest.New(s.service, restOptions)
+	s.rest = api
 	httpTLS, err := s.certificate(c.HTTPCert, c.HTTPKey)
 	if err != nil {
 		return err

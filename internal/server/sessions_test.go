@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/textproto"
@@ -9,8 +8,6 @@ import (
 	"testing"
 
 	"mayfly/api"
-	"mayfly/internal/server"
-	"mayfly/service"
 )
 
 // talk is an SMTP session: it sends each line and reads its reply, the greeting first.
@@ -72,43 +69,5 @@ func TestAKeyReadsTheSessionsThatConcernIt(t *testing.T) {
 	list, err := bob.Sessions(t.Context())
 	if must(t, err); list.AllKeys || !list.AllProcesses {
 		t.Errorf("%+v", list)
-	}
-}
-
-// However much one key's clients do, and whatever they say, each other key keeps its own, and all of it is bounded.
-func TestSessionsAreBounded(t *testing.T) {
-	s := start(t, server.InMemoryConfig())
-	c := client(t, s, s.Key())
-	long := strings.Repeat("é", 300)
-	log := s.Service().SessionLog()
-	for n := range 6000 {
-		r := log.Open("192.0.2.1:1")
-		r.Begin(long)
-		r.Add(service.Recipient{Address: long, KeyID: fmt.Sprint(n % 300), Refused: long})
-	}
-	r := log.Open("192.0.2.1:1")
-	for range 7 {
-		r.Begin(long)
-		for range 20 {
-			r.Add(service.Recipient{Address: long, Refused: long})
-		}
-	}
-	r.Update(func(s *service.SMTPSession) { s.Hello, s.Reply, s.End = long, long, long })
-	talk(t, s.SMTPAddr(), "EHLO last", "QUIT")
-	list, err := c.Sessions(t.Context())
-	must(t, err)
-	if len(list.Sessions) != 200 || !list.AllKeys || list.Sessions[0].Hello != "EHLO last" || list.Sessions[0].Command != "EHLO" {
-		t.Fatalf("%d sessions, all: %v, the last of %q", len(list.Sessions), list.AllKeys, list.Sessions[0].Hello)
-	}
-	old := list.Sessions[1]
-	if n := len(old.Messages); n != 5 || old.Earlier != 2 || len(old.Messages[0].Recipients) != 10 || !old.Messages[0].More {
-		t.Errorf("%d messages of %d, %d recipients", n, n+old.Earlier, len(old.Messages[0].Recipients))
-	}
-	if b, err := json.Marshal(old); err != nil || len(b) > 14<<10 {
-		t.Errorf("%d bytes, %v", len(b), err)
-	}
-	of, err := s.Service().Sessions(t.Context(), service.Key{ID: "7"})
-	if must(t, err); len(of.Sessions) == 0 || len(of.Sessions) > 50 {
-		t.Errorf("a key is told of %d sessions", len(of.Sessions))
 	}
 }

@@ -167,7 +167,7 @@ func (s *Server) getDelivery(w *response, r *http.Request) error {
 
 // listSessions answers with the SMTP sessions that concern the key.
 func (s *Server) listSessions(w *response, r *http.Request) error {
-	list, err := s.service.Sessions(r.Context(), w.key)
+	list, err := s.options.Sessions(r.Context(), w.key)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/time/rate"
 
+	"mayfly/api"
 	"mayfly/service"
 	"mayfly/service/limits"
 )
@@ -58,7 +59,6 @@ type Service interface {
 	Summary(ctx context.Context, k service.Key, inboxID, messageID string) (service.Summary, error)
 	Message(ctx context.Context, k service.Key, inboxID, messageID string) (service.Message, error)
 	Delivery(ctx context.Context, k service.Key, inboxID, messageID string) ([]byte, error)
-	Sessions(ctx context.Context, k service.Key) (service.SessionList, error)
 	ClientStates(ctx context.Context, k service.Key) (map[string][]byte, error)
 	SetClientState(ctx context.Context, k service.Key, inboxID string, before, after []byte) error
 	WaitMessages(ctx context.Context, k service.Key, inboxID string, version uint64) (changed bool, err error)
@@ -79,6 +79,9 @@ type Options struct {
 	Large *limits.Memory
 
 	Providers http.Handler // serves /providers/; default: no such path
+
+	// Sessions returns the SMTP sessions that concern a key.
+	Sessions func(ctx context.Context, k service.Key) (api.SessionList, error)
 
 	Relay   Relay                 // releases messages; default: they are not released
 	MCP     MCP                   // serves /mcp; default: no such path

@@ -19,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
+	"mayfly/api"
 	"mayfly/assets"
 	"mayfly/service"
 	"mayfly/service/pebble"
@@ -57,6 +58,7 @@ func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Servic
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
+	o.Sessions = func(context.Context, service.Key) (api.SessionList, error) { return api.SessionList{Sessions: []api.Session{}}, nil }
 	srv.server = rest.New(between(srv.service), o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

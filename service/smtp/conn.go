@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"mayfly/service"
 	"mayfly/service/limits"
 )
 
@@ -84,7 +83,7 @@ type conn struct {
 	keyID     string    // of the API key that logged in, for which all mail is; empty: it goes by address
 	tx        transaction
 
-	record *service.SessionRecord // for those who wait for mail in vain
+	record *sessionRecord // for those who wait for mail in vain
 
 	messages, errors, refused int
 	byKey                     map[string]int // messages, by the ID of the key they were for

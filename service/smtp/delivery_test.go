@@ -3,6 +3,7 @@ package smtp
 import (
 	"crypto/tls"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -119,5 +120,45 @@ func TestALongLoginIsCut(t *testing.T) {
 	svc.mails() // locks
 	if got := svc.deliveries[0].Login; got != strings.Repeat("n", 255) {
 		t.Errorf("a login of %d bytes", len(got))
+	}
+}
+
+// However much one key's clients do, and whatever they say, each other key keeps its own, and all of it is bounded.
+func TestSessionsAreBounded(t *testing.T) {
+	t.Parallel()
+	s, err := New(&inboxes{}, Options{})
+	must(t, err)
+	long := strings.Repeat("é", 300)
+	client := func(keys ...string) {
+		c := &conn{server: s, record: s.log.open("192.0.2.1:1"), last: "250 " + long, hello: long, tx: transaction{open: true, from: long}}
+		c.logReply("EHLO")
+		for range 7 {
+			c.logReply("MAIL")
+			for _, k := range keys {
+				c.logRecipient(service.Recipient{Address: long, KeyID: k, Refused: long})
+			}
+		}
+		c.logEnd(errQuit)
+	}
+	for range 10 {
+		client("idle")
+	}
+	for n := range 6000 {
+		client(fmt.Sprint(n % 30))
+	}
+	client(strings.Split(strings.Repeat("other ", 20), " ")...)
+	for key, want := range map[string]int{"all": 200, "idle": 10, "7": 50} {
+		list, err := s.Sessions(t.Context(), service.Key{ID: key})
+		if must(t, err); len(list.Sessions) != want {
+			t.Errorf("the key %q reads %d sessions, want %d", key, len(list.Sessions), want)
+		}
+	}
+	list, err := s.Sessions(t.Context(), service.Key{ID: "all"})
+	must(t, err)
+	if m := list.Sessions[0].Messages; len(m) != 5 || list.Sessions[0].Earlier != 2 || len(m[0].Recipients) != 10 || !m[0].More {
+		t.Errorf("%d messages, %d before", len(m), list.Sessions[0].Earlier)
+	}
+	if b, err := json.Marshal(list.Sessions[0]); err != nil || len(b) > 14<<10 {
+		t.Errorf("%d bytes, %v", len(b), err)
 	}
 }

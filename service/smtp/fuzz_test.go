@@ -104,10 +104,9 @@ func FuzzParsePath(f *testing.F) {
 }
 
 // everyone accepts all mail and counts the octets.
-type everyone struct{ octets, mails int }
-
-func (*everyone) Authenticate(context.Context, string) (service.Key, error) {
-	return service.Key{}, nil
+type everyone struct {
+	inboxes
+	octets, mails int
 }
 
 func (*everyone) Recipient(_ context.Context, _, address string) (service.Recipient, error) {

@@ -23,7 +23,7 @@ const maxAuthLine = 12288
 // serve runs the session, closes the connection and leaves.
 func (c *conn) serve() {
 	c.begun = time.Now()
-	c.record = c.server.options.Sessions.Open(c.raw.RemoteAddr().String())
+	c.record = c.server.log.open(c.raw.RemoteAddr().String())
 	c.small = make([]byte, commandSize)
 	c.in = c.small
 	c.run(c.session)
@@ -38,7 +38,7 @@ func (c *conn) run(part func() error) {
 	defer c.server.sessions.Leave(c.raw)
 	c.farewell(err)
 	c.nc.Close()
-	c.recordEnd(err)
+	c.logEnd(err)
 	c.tx.reset()
 	c.shrink()
 	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
@@ -130,11 +130,11 @@ func (c *conn) bad(line string) error {
 	return nil
 }
 
-// command answers one command, and records what became of it.
+// command answers one command, and logs the reply for those who wait for mail.
 func (c *conn) command(line []byte) error {
 	verb, arg := splitCommand(line)
 	err := c.answer(verb, arg)
-	c.recordReply(verb)
+	c.logReply(verb)
 	return err
 }
 
@@ -327,7 +327,6 @@ func (c *conn) auth(arg string) error {
 		return err
 	}
 	c.login, c.keyID = name, key.ID
-	c.record.Concern(key.ID)
 	c.reply("235 2.7.0 Logged in")
 	return nil
 }

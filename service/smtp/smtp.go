@@ -44,6 +44,10 @@ type Service interface {
 	Recipient(ctx context.Context, login, address string) (service.Recipient, error)
 	// Authenticate returns the key that logs in.
 	Authenticate(ctx context.Context, secret string) (service.Key, error)
+	// Inboxes, IsUnlimited and IsShared decide what a key may read of the sessions.
+	Inboxes(ctx context.Context, k service.Key, p service.Page) (service.InboxList, error)
+	IsUnlimited(k service.Key) bool
+	IsShared() bool
 	// Deliver stores a message for its recipients and returns nil only when it is synced to disk.
 	// It must not use Raw, whose memory is reused, after it has returned.
 	Deliver(ctx context.Context, d service.Delivery) error
@@ -87,8 +91,6 @@ type Options struct {
 	AddressFaults bool // also do what a recipient's address asks for, such as ada+smtp-550@x.test; docs/service.md describes it
 
 	Limits
-
-	Sessions *service.SessionLog // gets what clients did; default: nothing does
 
 	Metrics prometheus.Registerer // default: none
 	Log     *slog.Logger          // a line per session at debug; default: none
@@ -172,6 +174,7 @@ type Server struct {
 	count    metrics
 	guesses  *limits.Guesses // of recipients
 	sessions *limits.Sessions
+	log      sessionLog
 
 	faults   rate.Sometimes // limits how often a fault of the store is logged
 	unlogged atomic.Int64   // refusals because of faults since then

@@ -98,6 +98,14 @@ func (s *inboxes) Deliver(ctx context.Context, d service.Delivery) error {
 	return nil
 }
 
+func (s *inboxes) Inboxes(context.Context, service.Key, service.Page) (service.InboxList, error) {
+	return service.InboxList{}, nil
+}
+
+func (s *inboxes) IsUnlimited(k service.Key) bool { return k.ID == "all" }
+
+func (s *inboxes) IsShared() bool { return false }
+
 func (s *inboxes) mails() []delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()

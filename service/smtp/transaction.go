@@ -2,6 +2,7 @@ package smtp
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,7 +112,7 @@ func (c *conn) noteRecipient(r service.Recipient) {
 		r.Refused = c.last
 	}
 	if c.tx.open {
-		c.record.Add(r)
+		c.logRecipient(r)
 	}
 	if !accepted && len(c.tx.refused) < maxRefused {
 		c.tx.refused = append(c.tx.refused, r)
@@ -340,11 +341,9 @@ func (c *conn) countKeys() {
 	if c.byKey == nil {
 		c.byKey = make(map[string]int, 1)
 	}
-	counted := make(map[string]bool, 1)
-	for _, r := range c.tx.recipients {
-		if !counted[r.KeyID] {
+	for i, r := range c.tx.recipients {
+		if !slices.ContainsFunc(c.tx.recipients[:i], func(before service.Recipient) bool { return before.KeyID == r.KeyID }) {
 			c.byKey[r.KeyID]++
-			counted[r.KeyID] = true
 		}
 	}
 }
