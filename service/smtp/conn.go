@@ -37,10 +37,6 @@ var (
 // errStalled says that a client sends nothing after an ambiguous end.
 var errStalled = errors.New("no more data after an ambiguous end")
 
-// errDeepStack moves the session to a new goroutine: what stored a message, or shook hands for TLS, has
-// grown the stack, which would stay with a connection that then is idle.
-var errDeepStack = errors.New("deep stack")
-
 // Why a line is rejected.
 var (
 	errLineTooLong = errors.New("line too long")
@@ -72,16 +68,14 @@ type conn struct {
 	out   []byte  // replies not yet written
 	last  string  // reply
 
-	begun     time.Time
-	readSet   time.Time // when the read deadline was set
-	writeSet  time.Time // when the write deadline was set
-	oneOfMany bool      // there were many connections when it began
-	deep      bool      // the stack has grown
-	hello     string    // EHLO or HELO and the client's name; empty before
-	tls       string    // the version; empty without TLS
-	login     string    // the name, or "?"; empty without a login
-	keyID     string    // of the API key that logged in, for which all mail is; empty: it goes by address
-	tx        transaction
+	begun    time.Time
+	readSet  time.Time // when the read deadline was set
+	writeSet time.Time // when the write deadline was set
+	hello    string    // EHLO or HELO and the client's name; empty before
+	tls      string    // the version; empty without TLS
+	login    string    // the name, or "?"; empty without a login
+	keyID    string    // of the API key that logged in, for which all mail is; empty: it goes by address
+	tx       transaction
 
 	record *sessionRecord // for those who wait for mail in vain
 

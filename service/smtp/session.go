@@ -26,15 +26,7 @@ func (c *conn) serve() {
 	c.record = c.server.log.open(c.raw.RemoteAddr().String())
 	c.small = make([]byte, commandSize)
 	c.in = c.small
-	c.run(c.session)
-}
-
-func (c *conn) run(part func() error) {
-	err := c.survive(part)
-	if err == errDeepStack {
-		go c.run(c.commands)
-		return
-	}
+	err := c.survive()
 	defer c.server.sessions.Leave(c.raw)
 	c.farewell(err)
 	c.nc.Close()
@@ -46,14 +38,14 @@ func (c *conn) run(part func() error) {
 }
 
 // survive makes a panic the end of its session alone.
-func (c *conn) survive(part func() error) (err error) {
+func (c *conn) survive() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error("SMTP session panicked", "panic", p, "stack", string(debug.Stack()))
 			err = errPanic
 		}
 	}()
-	return part()
+	return c.session()
 }
 
 func (c *conn) session() error {
@@ -111,10 +103,6 @@ func (c *conn) commands() error {
 			if err := c.flush(); err != nil {
 				return err
 			}
-		}
-		if c.deep && c.oneOfMany && c.r == c.w {
-			c.deep = false
-			return errDeepStack
 		}
 	}
 }
@@ -254,7 +242,7 @@ func (c *conn) handshake() error {
 		return fmt.Errorf("TLS handshake: %w", err)
 	}
 	c.nc = secure
-	c.tls, c.deep = tls.VersionName(secure.ConnectionState().Version), true
+	c.tls = tls.VersionName(secure.ConnectionState().Version)
 	return nil
 }
 

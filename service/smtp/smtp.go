@@ -225,16 +225,11 @@ func (s *Server) Serve(l net.Listener) error { return s.accept(l, false) }
 // ServeTLS is Serve for connections that begin with a TLS handshake (RFC 8314). It needs Options.TLS.
 func (s *Server) ServeTLS(l net.Listener) error { return s.accept(l, true) }
 
-// manyConnections is how many there are before the memory of each matters more than a microsecond for
-// each of their messages.
-const manyConnections = 256
-
 func (s *Server) accept(l net.Listener, implicitTLS bool) error {
 	return s.sessions.Serve(l, implicitTLS, func(nc net.Conn, address netip.Prefix) {
 		s.count.sessions.Inc()
 		c := newConn(s, nc)
 		c.implicitTLS, c.address = implicitTLS, address
-		c.oneOfMany = s.sessions.Len() > manyConnections
 		c.serve()
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"net/http/httptest"
 	netsmtp "net/smtp"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -1130,42 +1129,6 @@ func TestSTARTTLS(t *testing.T) {
 		secure := newClient(t, tls.Client(c.Conn, &tls.Config{InsecureSkipVerify: true}))
 		secure.run("MAIL FROM:<x@y.test> → 503\nSTARTTLS → 503\nEHLO me → 250\nMAIL FROM:<x@y.test> → 250")
 	})
-}
-
-// deep is a service that needs much stack to store a message.
-type deep struct{ inboxes }
-
-func (s *deep) Deliver(ctx context.Context, d service.Delivery) error {
-	descend(20)
-	return s.inboxes.Deliver(ctx, d)
-}
-
-func descend(levels byte) byte {
-	var frame [1 << 10]byte
-	if levels > 0 {
-		frame[levels] = descend(levels - 1)
-	}
-	return frame[levels]
-}
-
-// The stack that a message needs does not stay with each of many connections.
-func TestStackAfterMessage(t *testing.T) {
-	const connections = manyConnections + 128
-	_, address := serve(t, &deep{}, Options{Limits: Limits{MaxConnections: connections, MaxConnectionsPerAddress: connections}})
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would shrink them in its own time
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range connections {
-		c := dial(t, address)
-		c.expect("220")
-		for range 2 {
-			c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<a@box.test> → 250\nDATA → 354\nhi\n. → 250")
-		}
-	}
-	runtime.ReadMemStats(&after)
-	if grown, most := after.StackInuse-before.StackInuse, uint64(manyConnections+64)*32<<10; grown > most {
-		t.Errorf("stacks take %d bytes more, want at most %d", grown, most)
-	}
 }
 
 // A panic ends the session in which it happened, and what it held is free again.

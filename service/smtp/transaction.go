@@ -353,7 +353,6 @@ func (c *conn) store() error {
 	tx := &c.tx
 	c.messages++
 	c.countKeys()
-	c.deep = true
 	count := &c.server.count
 	count.delivering.Inc()
 	defer count.delivering.Dec()
