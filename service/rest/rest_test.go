@@ -58,7 +58,9 @@ func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Servic
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	o.Sessions = func(context.Context, service.Key) (api.SessionList, error) { return api.SessionList{Sessions: []api.Session{}}, nil }
+	o.Sessions = func(context.Context, service.Key) (api.SessionList, error) {
+		return api.SessionList{Sessions: []api.Session{}}, nil
+	}
 	srv.server = rest.New(between(srv.service), o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
