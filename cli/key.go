@@ -182,25 +182,11 @@ func (a *app) keyRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			from, err := a.keys().Remove(cmd.Context(), p.baseURL)
+			err = a.keys().Remove(cmd.Context(), p.baseURL)
 			if errors.Is(err, keys.ErrNone) {
 				return &failure{statusNotFound, fmt.Errorf("no API key is stored for %s", render.Clean(p.baseURL)), ""}
-			}
-			if err == nil && term.Is(a.env.Stderr) {
-				fmt.Fprintf(a.env.Stderr, "removed from %s\n", places(from))
 			}
 			return err
 		},
 	}
-}
-
-func places(from []keys.Place) string {
-	names := make([]string, len(from))
-	for i, p := range from {
-		names[i] = "the keyring"
-		if p == keys.File {
-			names[i] = "the key file"
-		}
-	}
-	return strings.Join(names, " and ")
 }

@@ -202,27 +202,20 @@ func (s *Store) Set(ctx context.Context, baseURL, key string, p Place) (left, er
 	return fmt.Errorf("the key is stored, but another may be left elsewhere: %w", left), nil
 }
 
-// Remove removes a key from the keyring and the file, and returns from which of them; [ErrNone] when it
-// was in neither.
-func (s *Store) Remove(ctx context.Context, baseURL string) ([]Place, error) {
-	var removed []Place
-	var failed error
+// Remove removes a key from the keyring and the file; [ErrNone] when it was in neither.
+func (s *Store) Remove(ctx context.Context, baseURL string) error {
 	_, err := s.ask(ctx, func(k keyring) (string, error) { return "", k.remove(serviceOf(baseURL)) })
-	if err == nil {
-		removed = append(removed, Keyring)
-	} else if !errors.Is(err, ErrNone) && !errors.Is(err, errAbsent) {
-		failed = err
+	if errors.Is(err, errAbsent) {
+		err = ErrNone
 	}
-	switch err := s.file.remove(serviceOf(baseURL)); {
-	case err == nil:
-		removed = append(removed, File)
-	case !errors.Is(err, ErrNone):
-		failed = errors.Join(failed, err)
+	inFile := s.file.remove(serviceOf(baseURL))
+	switch {
+	case errors.Is(err, ErrNone):
+		return inFile
+	case errors.Is(inFile, ErrNone):
+		return err
 	}
-	if failed == nil && removed == nil {
-		failed = ErrNone
-	}
-	return removed, failed
+	return errors.Join(err, inFile)
 }
 
 // check returns a key without the white space around it, and refuses what cannot be one: an empty

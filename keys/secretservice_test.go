@@ -65,8 +65,8 @@ func TestSecretService(t *testing.T) {
 	if _, err := s.Resolve(ctx, "https://elsewhere.example"); !errors.Is(err, ErrNone) {
 		t.Errorf("for another service: %v", err)
 	}
-	if removed, err := s.Remove(ctx, service); err != nil || len(removed) != 1 || removed[0] != Keyring {
-		t.Errorf("Remove: %v, %v", removed, err)
+	if err := s.Remove(ctx, service); err != nil {
+		t.Errorf("removing: %v", err)
 	}
 	if _, err := s.Resolve(ctx, service); !errors.Is(err, ErrNone) {
 		t.Errorf("after Remove: %v", err)
