@@ -185,17 +185,16 @@ func (seen *ReadState) add(inboxID string, marks []Mark) {
 type SeenReader struct {
 	registry *Registry
 	changed  time.Time // when a file was last replaced, as the folder has it
-	files    map[string]fs.FileInfo
 	states   map[string][]byte // of a registry with a keeper
 }
 
 // SeenReader returns a reader that has read nothing yet.
 func (r *Registry) SeenReader() *SeenReader {
-	return &SeenReader{registry: r, files: map[string]fs.FileInfo{}, states: map[string][]byte{}}
+	return &SeenReader{registry: r, states: map[string][]byte{}}
 }
 
-// Read returns what was seen of the inboxes for which that may have changed since the last call, by inbox ID, also
-// with an error. Damaged files are skipped. While nothing changes it only asks for the time of the folder.
+// Read returns what was seen of the inboxes if that may have changed since the last call, by inbox ID, also with an error.
+// Damaged files are skipped. While nothing changes it only asks for the time of the folder.
 func (s *SeenReader) Read() (map[string]ReadState, error) {
 	if r := s.registry.elsewhere(); r != nil {
 		return s.readRemote(r)
@@ -209,7 +208,7 @@ func (s *SeenReader) Read() (map[string]ReadState, error) {
 			s.changed = dir.ModTime()
 		}
 	}
-	list, err := readAll[ReadState](s.registry, seenSuffix, s.unchanged)
+	list, err := readAll[ReadState](s.registry, seenSuffix)
 	if err != nil {
 		err = fmt.Errorf("list what was seen: %w", err)
 	}
@@ -217,15 +216,4 @@ func (s *SeenReader) Read() (map[string]ReadState, error) {
 		all[seen.InboxID] = seen
 	}
 	return all, err
-}
-
-// unchanged reports whether a file was read before as it is.
-func (s *SeenReader) unchanged(entry fs.DirEntry) bool {
-	info, err := entry.Info()
-	if err != nil {
-		return false
-	}
-	before := s.files[entry.Name()]
-	s.files[entry.Name()] = info
-	return before != nil && os.SameFile(info, before) && info.ModTime().Equal(before.ModTime())
 }

@@ -142,7 +142,7 @@ func (r *Registry) List() ([]Inbox, error) {
 	if r.dir == "" {
 		return r.remote.list()
 	}
-	all, err := readAll[Inbox](r, suffix, func(fs.DirEntry) bool { return false })
+	all, err := readAll[Inbox](r, suffix)
 	if err != nil {
 		return nil, fmt.Errorf("list the known inboxes: %w", err)
 	}
@@ -153,9 +153,8 @@ func (r *Registry) List() ([]Inbox, error) {
 	return all, nil
 }
 
-// readAll returns what the files with a suffix hold that are not to be skipped, without those that are damaged, also
-// with an error.
-func readAll[R record](r *Registry, suffix string, skip func(fs.DirEntry) bool) ([]R, error) {
+// readAll returns what the files with a suffix hold, without those that are damaged, also with an error.
+func readAll[R record](r *Registry, suffix string) ([]R, error) {
 	entries, err := os.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -165,7 +164,7 @@ func readAll[R record](r *Registry, suffix string, skip func(fs.DirEntry) bool) 
 	var all []R
 	var failed error
 	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) != suffix || skip(entry) {
+		if filepath.Ext(entry.Name()) != suffix {
 			continue
 		}
 		found, err := read[R](filepath.Join(r.dir, entry.Name()))
