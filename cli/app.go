@@ -111,9 +111,7 @@ mayfly --base-url https://api.example`,
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.env.Stdout)
 	root.SetErr(a.env.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return a.mistakes(a.flagErrors(cmd, err))
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 			a.helpErr = unknownCommand(cmd, cmd.Flags().Arg(0))

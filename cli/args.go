@@ -94,39 +94,6 @@ func didYouMean(unknown error, name string, names []string) error {
 	return unknown
 }
 
-// flagErrors is every mistake in the flags of the command line, of which err is the one that Cobra stopped at.
-func (a *app) flagErrors(cmd *cobra.Command, err error) error {
-	var errs []error
-	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
-		errs = append(errs, flagError(cmd, err))
-	}
-	flags := cmd.Flags()
-	valid := map[*pflag.Flag]bool{}
-	flags.Visit(func(f *pflag.Flag) { valid[f] = true })
-	_, args, _ := cmd.Root().Find(a.args) // it found cmd before
-	for _, arg := range args {
-		if name, _, _ := strings.Cut(arg, "="); arg == "--" {
-			break
-		} else if len(name) > 2 && name[:2] == "--" && flags.Lookup(name[2:]) == nil {
-			errs = append(errs, flagError(cmd, flags.Parse([]string{arg})))
-		}
-	}
-	flags.ParseErrorsAllowlist.UnknownFlags = true
-	err = flags.ParseAll(args, func(f *pflag.Flag, value string) error {
-		if valid[f] {
-			return nil
-		}
-		if err := flags.Set(f.Name, value); err != nil {
-			errs = append(errs, flagError(cmd, err))
-		}
-		return nil
-	})
-	if err != nil {
-		errs = append(errs, flagError(cmd, err))
-	}
-	return errors.Join(errs...)
-}
-
 // flagError is the usage error for a flag that is unknown or has no valid value.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

@@ -44,7 +44,11 @@ func (a *app) doctorCommand() *cobra.Command {
 			d.terminal()
 			d.files()
 			d.service(cmd.Context())
-			d.keyring(<-keyring)
+			if err := <-keyring; err != nil {
+				d.say("keyring", "cannot be used: %v; `mayfly key set --file` stores keys in a file", err)
+			} else {
+				d.say("keyring", "works: `mayfly key set` stores keys in it")
+			}
 			if d.unwritten != nil {
 				return d.unwritten
 			}
@@ -94,11 +98,6 @@ func (d *doctor) terminal() {
 		d.say("terminal", "none on stdout")
 	}
 	d.say("colours", "%s", profileTexts[d.app.colorProfile()])
-	if d.app.styled() {
-		d.say("hyperlinks", "written (OSC 8)")
-	} else {
-		d.say("hyperlinks", "not written")
-	}
 	images := (&viewFlags{images: "auto"}).imageMode(d.app).Protocol
 	d.say("images", "%s", cmp.Or(protocolTexts[images], "none"))
 	d.say("clipboard", "%s", d.clipboard())
@@ -119,15 +118,6 @@ func (d *doctor) clipboard() string {
 	}
 	ways = append(ways, d.app.env.Environ.Clipboards()...)
 	return cmp.Or(strings.Join(ways, ", "), "none: neither a terminal nor a system clipboard can be reached")
-}
-
-// keyring says what came of the attempt to use the keyring.
-func (d *doctor) keyring(err error) {
-	if err == nil {
-		d.say("keyring", "works: `mayfly key set` stores keys in it")
-		return
-	}
-	d.say("keyring", "cannot be used: %v; `mayfly key set --file` stores keys in a file", err)
 }
 
 func (d *doctor) files() {

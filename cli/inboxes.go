@@ -69,7 +69,7 @@ mayfly new --json | jq -r .id`,
 	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (default 1h)")
 	flags.BoolVar(&copyIt, "copy", false, "copy the address to the clipboard")
 	flags.BoolVar(&asJSON, "json", false, "print the inbox as JSON")
-	completeFlag(cmd, "domain", a.completeDomains)
+	completeFlag(cmd, "domain", cobra.NoFileCompletions)
 	return cmd
 }
 
@@ -142,15 +142,7 @@ func (a *app) lsCommand() *cobra.Command {
 			if !listed && len(inboxes) == 0 {
 				fmt.Fprintf(a.env.Stderr, "mayfly: %s lists no inboxes, and this machine knows none there; `mayfly doctor` checks the service\n", render.Clean(s.baseURL))
 			}
-			if asJSON {
-				for _, i := range inboxes {
-					if err := writeJSON(a.env.Stdout, asReceived(i.Raw, i)); err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			return list(a, inboxes, false, func(i api.Inbox) []string {
+			return list(a, inboxes, asJSON, func(i api.Inbox) []string {
 				count, expiry := "-", timestamp(i.ExpiresAt)
 				if i.MessageCount != nil {
 					count = strconv.Itoa(*i.MessageCount)

@@ -319,27 +319,6 @@ func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) (
 	})
 }
 
-// completeDomains completes the domains that the service names, else those of existing inboxes.
-func (a *app) completeDomains(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
-		inboxes, err := s.inboxes(ctx)
-		domains, _ := s.client.Advertised()
-		if len(domains) == 0 {
-			for _, i := range inboxes {
-				_, domain, _ := strings.Cut(i.Email, "@")
-				domains = append(domains, domain)
-			}
-		}
-		found := map[string]bool{}
-		for _, d := range domains {
-			if d = render.Clean(d); d != "" && strings.HasPrefix(d, start) {
-				found[d] = true
-			}
-		}
-		return slices.Sorted(maps.Keys(found)), err
-	})
-}
-
 func (a *app) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	a.showsProblems = true
 	return append(slices.Sorted(maps.Keys(a.config().Profiles)), localName), cobra.ShellCompDirectiveNoFileComp

@@ -84,9 +84,13 @@ func (a *app) theme(ctx context.Context) *theme.Theme {
 func list[T any](a *app, all []T, asJSON bool, row func(T) []string) error {
 	var rows [][]string
 	for _, one := range all {
+		var object any = one
+		if inbox, ok := object.(api.Inbox); ok {
+			object = asReceived(inbox.Raw, inbox)
+		}
 		if !asJSON {
 			rows = append(rows, row(one))
-		} else if err := writeJSON(a.env.Stdout, one); err != nil {
+		} else if err := writeJSON(a.env.Stdout, object); err != nil {
 			return err
 		}
 	}

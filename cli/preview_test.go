@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"fmt"
 	"image"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"mayfly/ui/reader"
@@ -153,31 +151,6 @@ func TestExplainTellsWhatWasConsidered(t *testing.T) {
 	r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--explain")
 	if !strings.Contains(r.stdout, "* ") || !strings.Contains(r.stdout, "482913") || !strings.Contains(r.stdout, "https://acme.example/confirm?token=abc") {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestInOrderWorksAheadOnlyAFewItems(t *testing.T) {
-	var started atomic.Int64
-	items := make([]int, 100_000)
-	for range inOrder(t.Context(), items, func(int) struct{} { started.Add(1); return struct{}{} }) {
-		break
-	}
-	if n := started.Load(); n > 1000 {
-		t.Errorf("%d items were worked on for one result", n)
-	}
-}
-
-func TestInOrderEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	n := 0
-	for range inOrder(ctx, make([]int, 1000), func(int) int { return 0 }) {
-		if n++; n == 3 {
-			cancel()
-		}
-	}
-	if n == 1000 {
-		t.Error("every item was worked on after the context had ended")
 	}
 }
 

@@ -60,9 +60,6 @@ mayfly serve --store postgres://mayfly@db.example/mayfly`,
 			return s.run(cmd.Context(), a.loadServeSettings(cmd.Flags(), file))
 		},
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return a.mistakes(errors.Join(a.flagErrors(cmd, err), a.loadServeSettings(cmd.Flags(), file), s.config.Check()))
-	})
 	flags := cmd.Flags()
 	s.flags(flags)
 	flags.StringVar(&file, "config", "", "TOML `file` with settings")
@@ -299,14 +296,6 @@ func (s *serveSettings) logger() (*slog.Logger, error) {
 		return slog.New(slog.NewJSONHandler(s.app.env.Stderr, options)), nil
 	}
 	return nil, fmt.Errorf("--log-format %q: want text or json", s.logFormat)
-}
-
-// mistakes is err, or if it joins several, a line for each.
-func (a *app) mistakes(err error) error {
-	if err == nil || !strings.Contains(err.Error(), "\n") {
-		return err
-	}
-	return a.usageErrors(err)
 }
 
 // usageErrors prints each of the errors that err joins, a line each.

@@ -109,18 +109,18 @@ func (f *follower) onEvent(ctx context.Context, w *watch.Watcher, e watch.Event)
 		if !i.inbox.ExpiresAt.IsZero() && !time.Now().Before(i.inbox.ExpiresAt) {
 			name = "expired"
 		}
-		err = f.write(event{name: name, inbox: &i.inbox})
+		err = f.write(event{Event: name, inbox: &i.inbox})
 	case watch.Failed:
 		switch {
 		case errors.Is(e.Err, api.ErrUnauthorized), errors.Is(e.Err, api.ErrForbidden): // trying again does not help
 			err = e.Err
 		case !f.failing[e.InboxID]: // not one more attempt
 			f.failing[e.InboxID] = true
-			err = f.write(event{name: "failed", inbox: f.inboxOf(i), err: e.Err, retryAt: e.RetryAt})
+			err = f.write(event{Event: "failed", inbox: f.inboxOf(i), Error: e.Err.Error(), retryAt: e.RetryAt})
 		}
 	case watch.Recovered:
 		delete(f.failing, e.InboxID)
-		err = f.write(event{name: "recovered", inbox: f.inboxOf(i)})
+		err = f.write(event{Event: "recovered", inbox: f.inboxOf(i)})
 	}
 	return done || err != nil, err
 }
@@ -150,11 +150,11 @@ func (f *follower) listed(ctx context.Context, i *watched, list watch.Event) err
 		if !all && !slices.Contains(list.New, m.ID) {
 			continue
 		}
-		e := event{name: "arrived", inbox: &i.inbox, message: &m}
+		e := event{Event: "arrived", inbox: &i.inbox, message: &m}
 		if opened, err := message.FetchObject(ctx, f.client, i.inbox.ID, m.ID); err == nil { // else it is gone again, or the next event says why
 			code, _ := opened.Mail().Code()
 			link, _ := opened.Mail().Confirm()
-			e.code, e.link = code.Value, link.URL
+			e.Code, e.Link = code.Value, link.URL
 		}
 		if err := f.write(e); err != nil {
 			return err
@@ -165,41 +165,18 @@ func (f *follower) listed(ctx context.Context, i *watched, list watch.Event) err
 
 // event is one line of the output.
 type event struct {
-	name    string // arrived, expired, deleted, failed, recovered
-	at      time.Time
-	inbox   *api.Inbox   // nil for the whole service
-	message *api.Summary // of arrived
+	Event   string          `json:"event"` // arrived, expired, deleted, failed, recovered
+	At      string          `json:"at"`
+	Inbox   json.RawMessage `json:"inbox,omitempty"`
+	Message json.RawMessage `json:"message,omitempty"`
+	Code    string          `json:"code,omitempty"`
+	Link    string          `json:"link,omitempty"`
+	Error   string          `json:"error,omitempty"`
+	RetryAt string          `json:"retry_at,omitempty"`
 
-	code, link string    // of arrived; "" without one
-	err        error     // of failed
-	retryAt    time.Time // of failed; zero when not known
-}
-
-// MarshalJSON writes the objects of the API as they were received.
-func (e event) MarshalJSON() ([]byte, error) {
-	object := struct {
-		Event   string          `json:"event"`
-		At      string          `json:"at"`
-		Inbox   json.RawMessage `json:"inbox,omitempty"`
-		Message json.RawMessage `json:"message,omitempty"`
-		Code    string          `json:"code,omitempty"`
-		Link    string          `json:"link,omitempty"`
-		Error   string          `json:"error,omitempty"`
-		RetryAt string          `json:"retry_at,omitempty"`
-	}{Event: e.name, At: e.at.UTC().Format(api.TimeFormat), Code: e.code, Link: e.link}
-	if e.inbox != nil {
-		object.Inbox = asReceived(e.inbox.Raw, *e.inbox)
-	}
-	if e.message != nil {
-		object.Message = asReceived(e.message.Raw, *e.message)
-	}
-	if e.err != nil {
-		object.Error = e.err.Error()
-	}
-	if !e.retryAt.IsZero() {
-		object.RetryAt = e.retryAt.UTC().Format(api.TimeFormat)
-	}
-	return json.Marshal(object)
+	at, retryAt time.Time    // the latter of failed; zero when not known
+	inbox       *api.Inbox   // nil for the whole service
+	message     *api.Summary // of arrived
 }
 
 func (e event) line(a *app) string {
@@ -207,18 +184,18 @@ func (e event) line(a *app) string {
 	if e.inbox != nil {
 		whose = render.Clean(e.inbox.Email)
 	}
-	line := a.local(e.at).Format("15:04:05") + " " + e.name + " " + whose
+	line := a.local(e.at).Format("15:04:05") + " " + e.Event + " " + whose
 	if m := e.message; m != nil {
 		line += fmt.Sprintf(": %s, from %s (%s)", quoteSubject(m.Subject), message.Sender(m.FromName, m.From), render.Clean(m.ID))
 	}
-	if e.code != "" {
-		line += ", code " + render.Clean(e.code)
+	if e.Code != "" {
+		line += ", code " + render.Clean(e.Code)
 	}
-	if e.link != "" {
-		line += ", link " + render.Clean(e.link)
+	if e.Link != "" {
+		line += ", link " + render.Clean(e.Link)
 	}
-	if e.err != nil {
-		line += ": " + render.Clean(strings.Join(strings.Fields(e.err.Error()), " "))
+	if e.Error != "" {
+		line += ": " + render.Clean(strings.Join(strings.Fields(e.Error), " "))
 	}
 	if !e.retryAt.IsZero() {
 		line += "; next attempt at " + a.local(e.retryAt).Format("15:04:05")
@@ -228,11 +205,21 @@ func (e event) line(a *app) string {
 
 func (f *follower) write(e event) error {
 	e.at = time.Now()
-	if f.json {
-		return writeJSON(f.app.env.Stdout, e)
+	if !f.json {
+		_, err := fmt.Fprintln(f.app.env.Stdout, e.line(f.app))
+		return err
 	}
-	_, err := fmt.Fprintln(f.app.env.Stdout, e.line(f.app))
-	return err
+	e.At = timestamp(e.at)
+	if e.inbox != nil {
+		e.Inbox = asReceived(e.inbox.Raw, *e.inbox)
+	}
+	if e.message != nil {
+		e.Message = asReceived(e.message.Raw, *e.message)
+	}
+	if !e.retryAt.IsZero() {
+		e.RetryAt = timestamp(e.retryAt)
+	}
+	return writeJSON(f.app.env.Stdout, e)
 }
 
 func quoteSubject(s string) string {

@@ -184,7 +184,7 @@ func (seen *ReadState) add(inboxID string, marks []Mark) {
 // SeenReader reads what was seen of the inboxes, for one goroutine at a time.
 type SeenReader struct {
 	registry *Registry
-	changed  time.Time // when a file was last replaced, as the folder has it
+	changed  time.Time         // when a file was last replaced, as the folder has it
 	states   map[string][]byte // of a registry with a keeper
 }
 
