@@ -84,6 +84,7 @@ mayfly read --screenshot mail.png --phone`,
 			if err != nil {
 				return err
 			}
+			m.Rules.DKIMKey = f.key
 			if shot.picture != "" {
 				return cmp.Or(shot.take(ctx, a, s.client, m, 0), f.verdict(m))
 			}

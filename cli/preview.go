@@ -142,7 +142,7 @@ func (p *preview) render(file string) rendered {
 	}
 	var out bytes.Buffer
 	m := message.File(file, kind, string(content))
-	m.Rules.Ignore, m.Rules.Clients = p.app.config().Checks.Ignore, p.app.config().Checks.Clients
+	m.Rules.DKIMKey, m.Rules.Ignore, m.Rules.Clients = p.key, p.app.config().Checks.Ignore, p.app.config().Checks.Clients
 	switch {
 	case p.explain:
 		err = explain(&out, m.Mail())

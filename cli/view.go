@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/files"
 	"mayfly/internal/message"
 	"mayfly/internal/term"
 	"mayfly/render"
@@ -30,6 +31,8 @@ type viewFlags struct {
 	images string // "" for a command without images
 	format string // "text", or that of a CI system for the findings; "" for a command without
 	failOn string // the level of checks from which on the command fails; "" for none
+	// keyFile has the public key of DKIM, and key is its record; "" if none was given.
+	keyFile, key string
 }
 
 func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
@@ -51,6 +54,16 @@ func (f *viewFlags) check(cmd *cobra.Command) error {
 	}
 	if changed := cmd.Flags().Changed; (changed("phone") || changed("dark")) && !changed("screenshot") {
 		return usagef("--phone and --dark say what --screenshot FILE is to show")
+	}
+	if f.keyFile == "" {
+		return nil
+	}
+	text, err := files.ReadNamed(f.keyFile, 64<<10)
+	if err == nil {
+		f.key, err = check.DKIMKey(string(text))
+	}
+	if err != nil {
+		return fmt.Errorf("--dkim-key %s: %w", f.keyFile, err)
 	}
 	return nil
 }
@@ -148,6 +161,7 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 func (f *viewFlags) failOnFlag(cmd *cobra.Command) {
 	choiceFlag(cmd, cmd.Flags(), &f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error, warning, or client for a layout that breaks in mail clients too",
 		check.Error.String(), check.Warning.String(), "client")
+	cmd.Flags().StringVar(&f.keyFile, "dkim-key", "", "verify the DKIM signature by the public key in this `file`: the text of its TXT record, or PEM")
 }
 
 // verdict is the error for a message in which the checks found what --fail-on does not let pass.

@@ -216,7 +216,7 @@ const maxArchive = 1 << 20
 
 func (m *Mail) check() []check.Finding {
 	in := check.Input{
-		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt, Rules: m.rules,
+		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt, Raw: m.msg.Raw, Rules: m.rules,
 		BodyOnly: m.msg.Raw == nil && m.msg.From == mail.Address{} && m.msg.To == nil && m.msg.Subject == "" && (m.msg.Text == "" || m.msg.HTML == ""),
 	}
 	if clean.ReadingOrder(m.msg.Subject) != m.msg.Subject {

@@ -39,6 +39,7 @@ func IDs() []string {
 		link-spaces link-differs parts-code parts-link parts-differ text-missing body-missing preheader-missing image-alt
 		text-reversed html-clipped script form embedded stylesheet subject-empty subject-long from-missing from-several
 		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click attachment-blocked
+		dkim-body dkim-signature dkim-key dkim-alignment dkim-unsubscribe
 		client-layout client-style`)
 }
 
@@ -47,6 +48,7 @@ type Rules struct {
 	Local   bool     // the message was received on this machine, where a link to it is right
 	Ignore  []string // IDs of findings that are left out
 	Clients []string // mail clients or families of them; nil for client.Default
+	DKIMKey string   // the record of the public key, from [DKIMKey]; empty if it is not known
 }
 
 // Finding is one problem in a message.
@@ -85,6 +87,7 @@ type Input struct {
 	Defects    []string  // of its header and its parts, a sentence each
 	Reversed   []string  // which of the subject and the sender have words that are written backwards
 	ReceivedAt time.Time // zero if unknown
+	Raw        []byte    // as received; nil if it is not known
 	BodyOnly   bool      // only a body is known: a template rather than a message
 	Rules      Rules
 }
@@ -107,7 +110,7 @@ const maxEach = 5
 // Run checks a message. The most severe findings come first, and those of one ID together.
 func Run(in Input) []Finding {
 	r := &report{source: in.HTML.Source, rules: in.Rules, counts: make(map[kind]int), seen: make(map[Finding]bool)}
-	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, malformed, header, authentication, bulk, attachments} {
+	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, malformed, header, authentication, bulk, attachments, signatures} {
 		check(in, r)
 	}
 	return r.finish()

@@ -16,12 +16,12 @@ import (
 func links(in Input, r *report) {
 	for name, d := range in.documents() {
 		for i := range d.Links {
-			link(&d.Links[i], name, r)
+			oneLink(&d.Links[i], name, r)
 		}
 	}
 }
 
-func link(l *doc.Link, where string, r *report) {
+func oneLink(l *doc.Link, where string, r *report) {
 	url, at := cut(l.URL), textIn(where, l.URL)
 	scheme, _, found := strings.Cut(strings.ToLower(l.URL), ":")
 	switch {
