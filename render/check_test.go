@@ -55,6 +55,12 @@ func TestASoundMailHasNothingToMend(t *testing.T) {
 	}
 }
 
+// signed is a mail whose signature has the hash of an empty body.
+func signed(domain, body string) []byte {
+	return []byte("DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=" + domain + "; s=s1; h=from;\r\n" +
+		" bh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=AAAA\r\nFrom: no-reply@acme.example\r\n\r\n" + body)
+}
+
 // faults are changes to a sound mail, by the ID of what is then found.
 var faults = []struct {
 	id     string
@@ -129,6 +135,14 @@ var faults = []struct {
 		_, _ = z.Create("setup/Install.EXE")
 		z.Close()
 		m.Attachments = append(m.Attachments, mail.Attachment{Filename: "app.zip", Content: b.Bytes()})
+	}},
+	{"dkim-body", func(m *mail.Message) { m.Raw = signed("acme.example", "Hello\r\n") }},
+	{"dkim-signature", func(m *mail.Message) { m.Raw = []byte("DKIM-Signature: v=1\r\nFrom: a@acme.example\r\n\r\n") }},
+	{"dkim-key", func(m *mail.Message) { m.Raw = signed("acme.example", "") }},
+	{"dkim-alignment", func(m *mail.Message) { m.Raw = signed("esp.example", "") }},
+	{"dkim-unsubscribe", func(m *mail.Message) {
+		m.Raw = signed("acme.example", "")
+		m.Fields = append(m.Fields, mail.Field{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"})
 	}},
 	{"client-layout", func(m *mail.Message) { m.HTML += `<p style="display:flex">x</p>` }},
 	{"client-style", func(m *mail.Message) { m.HTML += `<p style="border-radius:4px">x</p>` }},
