@@ -146,14 +146,14 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 			}
 			return list(a, keys, asJSON, func(k server.Key) []string {
 				state := "active"
-				if k.RevokedAt != nil {
+				if !k.RevokedAt.IsZero() {
 					state = "revoked"
 				}
 				used := "never used"
-				if k.UsedAt != nil {
+				if !k.UsedAt.IsZero() {
 					used = k.UsedAt.UTC().Format("2006-01-02T15:04:05Z")
 				}
-				return []string{k.ID, k.Plan, k.CreatedAt.UTC().Format("2006-01-02T15:04:05Z"), state, render.Clean(k.Name), used}
+				return []string{k.ID, string(k.Plan), k.CreatedAt.UTC().Format("2006-01-02T15:04:05Z"), state, render.Clean(k.Name), used}
 			})
 		}),
 	}
@@ -170,7 +170,7 @@ func keyNamed(ctx context.Context, admin *server.Admin, name string) (server.Key
 	if i := slices.IndexFunc(keys, func(k server.Key) bool { return k.ID == name }); i >= 0 {
 		return keys[i], nil
 	}
-	keys = slices.DeleteFunc(keys, func(k server.Key) bool { return k.Name != name || k.RevokedAt != nil })
+	keys = slices.DeleteFunc(keys, func(k server.Key) bool { return k.Name != name || !k.RevokedAt.IsZero() })
 	switch len(keys) {
 	case 0:
 		return server.Key{}, service.Errorf(service.NotFound, "there is no such key")
@@ -198,7 +198,7 @@ func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if key.Name == server.OwnKeyName && key.RevokedAt == nil && !yes {
+			if key.Name == server.OwnKeyName && key.RevokedAt.IsZero() && !yes {
 				if !term.Is(a.env.Stdin) || !term.Is(a.env.Stderr) {
 					return usagef("%s is the key that the service uses itself: confirm with --yes", key.ID)
 				}

@@ -10,8 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"mayfly/api"
 	"mayfly/internal/registry"
+	"mayfly/internal/server"
 )
 
 // visits are the sessions over SSH of a service.
@@ -25,9 +28,10 @@ type visits struct {
 type keySessions struct {
 	id       string
 	sessions int
-	mu       sync.Mutex
-	known    *registry.Registry // nil until a session asks for it
-	asked    map[string]*flight // by what is asked
+	once     sync.Once
+	known    *registry.Registry
+	asked    singleflight.Group // by what is asked
+	kept     sync.Map           // of *sharedAnswer, likewise
 }
 
 func (v *visits) join(keyID string) *keySessions {
@@ -35,7 +39,7 @@ func (v *visits) join(keyID string) *keySessions {
 	defer v.mu.Unlock()
 	k := v.keys[keyID]
 	if k == nil {
-		k = &keySessions{id: keyID, asked: map[string]*flight{}}
+		k = &keySessions{id: keyID}
 		v.keys[keyID] = k
 	}
 	k.sessions++
@@ -52,22 +56,8 @@ func (v *visits) leave(k *keySessions) {
 
 // registry returns what is known, which the first client that asks for it reads and keeps.
 func (k *keySessions) registry(c *api.Client) *registry.Registry {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.known == nil {
-		k.known = registry.Remote(c)
-	}
+	k.once.Do(func() { k.known = registry.Remote(c) })
 	return k.known
-}
-
-// flight is a request that several sessions wait for, and its answer.
-type flight struct {
-	waiting int
-	cancel  context.CancelFunc
-	done    chan struct{} // closed when the rest is set
-	answer  *http.Response
-	body    []byte
-	err     error
 }
 
 const (
@@ -81,73 +71,75 @@ var oneMessage = regexp.MustCompile(`^/v1/inboxes/[^/]+/messages/[^/]+$`)
 // coalescing makes the requests of a session.
 type coalescing struct {
 	key     *keySessions
+	session *server.Session
 	through http.RoundTripper
+}
+
+// sharedAnswer is what several requests for the same get.
+type sharedAnswer struct {
+	http.Response
+	body []byte
 }
 
 // RoundTrip implements http.RoundTripper. Long polls for the same change are one, and so are requests for the same message.
 func (c *coalescing) RoundTrip(r *http.Request) (*http.Response, error) {
 	message := oneMessage.MatchString(r.URL.Path)
 	if r.Method != http.MethodGet || !message && (r.Header.Get("Prefer") == "" || r.Header.Get("If-None-Match") == "") {
-		return c.through.RoundTrip(r)
+		answer, err := c.through.RoundTrip(r)
+		if err == nil {
+			answer.Body = &weighed{answer.Body, c.session, 0}
+		}
+		return answer, err
 	}
-	k := c.key
 	what := r.URL.RequestURI() + "\n" + r.Header.Get("Accept") + "\n" + r.Header.Get("If-None-Match") // and not how long: who waits less ends by itself
-	k.mu.Lock()
-	f := k.asked[what]
-	if f == nil {
-		f = &flight{done: make(chan struct{})}
-		var ctx context.Context
-		ctx, f.cancel = context.WithCancel(context.WithoutCancel(r.Context()))
-		k.asked[what] = f
-		go k.ask(f, what, r.Clone(ctx), c.through, message)
-	}
-	f.waiting++
-	k.mu.Unlock()
-	var err error
-	select {
-	case <-f.done:
-		err = f.err
-	case <-r.Context().Done():
-		err = context.Cause(r.Context())
-	}
-	k.mu.Lock()
-	if f.waiting--; f.waiting == 0 {
+	kept, known := c.key.kept.Load(what)
+	if !known {
+		asked := c.key.asked.DoChan(what, func() (any, error) {
+			return c.ask(what, r.Clone(context.WithoutCancel(r.Context())), message)
+		})
 		select {
-		case <-f.done:
-		default: // nobody wants it any more
-			f.cancel()
-			if k.asked[what] == f {
-				delete(k.asked, what)
+		case result := <-asked:
+			if kept = result.Val; result.Err != nil {
+				return nil, result.Err
 			}
+		case <-r.Context().Done():
+			return nil, context.Cause(r.Context())
 		}
 	}
-	k.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	answer := *f.answer
-	answer.Header, answer.Request, answer.Body = maps.Clone(f.answer.Header), r, io.NopCloser(bytes.NewReader(f.body))
+	shared := kept.(*sharedAnswer)
+	answer := shared.Response
+	answer.Header, answer.Request = maps.Clone(shared.Header), r
+	answer.Body = &weighed{io.NopCloser(bytes.NewReader(shared.body)), c.session, 0}
 	return &answer, nil
 }
 
-// ask makes a request for all who wait for it, and keeps the answer for a message for a while.
-func (k *keySessions) ask(f *flight, what string, r *http.Request, through http.RoundTripper, message bool) {
-	defer f.cancel()
-	if f.answer, f.err = through.RoundTrip(r); f.err == nil {
-		f.body, f.err = io.ReadAll(f.answer.Body) // whose length the service bounds
-		_ = f.answer.Body.Close()
+// ask makes a request for all who wait for it, and keeps the answer for a message for a while. A long poll ends by itself.
+func (c *coalescing) ask(what string, r *http.Request, message bool) (*sharedAnswer, error) {
+	answer, err := c.through.RoundTrip(r)
+	if err != nil {
+		return nil, err
 	}
-	close(f.done)
-	forget := func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if k.asked[what] == f {
-			delete(k.asked, what)
-		}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body) // whose length the service bounds
+	shared := &sharedAnswer{*answer, body}
+	if err == nil && message && answer.StatusCode == http.StatusOK && len(body) <= maxShared {
+		c.key.kept.Store(what, shared)
+		time.AfterFunc(sharedTime, func() { c.key.kept.Delete(what) })
 	}
-	if f.err == nil && message && f.answer.StatusCode == http.StatusOK && len(f.body) <= maxShared {
-		time.AfterFunc(sharedTime, forget)
-	} else {
-		forget()
+	return shared, err
+}
+
+// weighed is the body of an answer that a session reads.
+type weighed struct {
+	io.ReadCloser
+	session *server.Session
+	read    int64
+}
+
+func (w *weighed) Read(b []byte) (int, error) {
+	n, err := w.ReadCloser.Read(b)
+	if w.read += int64(n); w.read > w.session.Largest.Load() {
+		w.session.Largest.Store(w.read)
 	}
+	return n, err
 }

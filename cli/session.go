@@ -66,7 +66,7 @@ func (v *visits) serveSession(ctx context.Context, set server.SessionSettings, s
 	a := &app{env: Env{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Environ: environ}}
 	key := v.join(s.KeyID)
 	defer v.leave(key)
-	a.visit = &visit{SessionSettings: set, through: &coalescing{key, service}, key: key, location: locationOf(a.env.Getenv("TZ"))}
+	a.visit = &visit{SessionSettings: set, through: &coalescing{key, s, service}, key: key, location: locationOf(a.env.Getenv("TZ"))}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if s.Terminal != nil {
@@ -272,12 +272,12 @@ func (a *app) sshCommand() *cobra.Command {
 const sshCommandName = "ssh-sessions"
 
 // sessionsProcess returns the command of that process, which ctrl+c at the terminal of the service does not reach.
-func sessionsProcess(settings string) *exec.Cmd {
+func sessionsProcess(ctx context.Context, settings string) *exec.Cmd {
 	program, err := os.Executable()
 	if err != nil {
 		program = os.Args[0]
 	}
-	cmd := exec.Command(program, sshCommandName, settings)
+	cmd := exec.CommandContext(ctx, program, sshCommandName, settings)
 	cmd.Dir = "/"
 	term.Detach(cmd)
 	return cmd

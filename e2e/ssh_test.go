@@ -10,6 +10,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -175,20 +177,23 @@ func TestCommandsOverSSH(t *testing.T) {
 	}
 }
 
+// openSSH is a run of OpenSSH's client.
+func (m *machine) openSSH(s *server, u sshUser, flags, args string) *exec.Cmd {
+	host, port, _ := strings.Cut(s.ssh, ":")
+	given := []string{"-F", "none", "-i", u.private, "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=" + filepath.Join(m.home, "known"), "-p", port}
+	given = append(append(given, strings.Fields(flags)...), "anyone@"+host)
+	cmd := exec.Command("ssh", append(given, strings.Fields(args)...)...)
+	cmd.Env = append(m.environ, "TERM=xterm-256color")
+	return cmd
+}
+
 // OpenSSH's client opens the application, and types keys into it; ctrl+c at a command is 130; a service that stops says so.
 func TestOpenSSH(t *testing.T) {
 	t.Parallel()
 	need(t, "openssh-client", "ssh")
 	m := newMachine(t)
 	s, users, _ := m.sshService("startup", "ada")
-	host, port, _ := strings.Cut(s.ssh, ":")
-	command := func(flags, args string) *exec.Cmd {
-		given := []string{"-F", "none", "-i", users[0].private, "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=" + filepath.Join(m.home, "known"), "-o", "LogLevel=ERROR", "-p", port}
-		given = append(append(given, strings.Fields(flags)...), "anyone@"+host)
-		cmd := exec.Command("ssh", append(given, strings.Fields(args)...)...)
-		cmd.Env = append(m.environ, "TERM=xterm-256color")
-		return cmd
-	}
+	command := func(flags, args string) *exec.Cmd { return m.openSSH(s, users[0], flags, args) }
 	out, err := command("", "new --username ada").Output()
 	must(t, err)
 	address := strings.TrimSpace(string(out))
@@ -220,6 +225,157 @@ func TestOpenSSH(t *testing.T) {
 	screen.exitStatus()
 	if !strings.Contains(screen.output(), "the service is stopping") {
 		t.Errorf("a service that stopped said nothing:\n%s", screen.text())
+	}
+}
+
+// What OpenSSH's client can ask for beside a session is refused, and takes no session with it.
+func TestOpenSSHAsksForMore(t *testing.T) {
+	t.Parallel()
+	need(t, "openssh-client", "ssh", "ssh-agent")
+	m := newMachine(t)
+	s, users, _ := m.sshService("startup", "ada")
+	many := ""
+	for n := range 12 {
+		many += " -i " + m.sshUser(fmt.Sprint("wrong", n)).private
+	}
+	stranger := m.sshUser("stranger")
+	for _, test := range []struct {
+		name, flags, args string
+		user              sshUser
+		status            int
+		said              string
+	}{
+		{"a wrong key", "", "ls", stranger, 255, "no API key has your public key SHA256:"},
+		{"a dozen wrong keys", many, "ls", stranger, 255, "(?i)permission denied|too many|disconnect"},
+		{"a port of the service", "-o ExitOnForwardFailure=yes -R 0:127.0.0.1:1", "ls", users[0], 255, "remote port forwarding failed"},
+		{"a connection from the service", "-W 127.0.0.1:22", "", users[0], 255, "nothing is forwarded"},
+		{"sftp", "-s", "sftp", users[0], 255, "subsystem request failed"},
+		{"an agent", "-A", "new", users[0], 0, ""},
+		{"X11", "-X", "new", users[0], 0, ""},
+		{"variables", "-o SetEnv=MAYFLY_API_KEY=x -o SetEnv=LD_PRELOAD=/tmp/x -o SetEnv=HOME=/tmp", "new", users[0], 0, ""},
+		{"a tunnel", "-o Tunnel=yes -o ExitOnForwardFailure=yes -w any", "new", users[0], 255, ""},
+		{"passwords", "-o PubkeyAuthentication=no", "new", users[0], 255, "Permission denied"},
+	} {
+		var said bytes.Buffer
+		cmd := m.openSSH(s, test.user, test.flags, test.args)
+		cmd.Stderr = &said
+		_ = cmd.Run()
+		if status := cmd.ProcessState.ExitCode(); status != test.status || !regexp.MustCompile(test.said).Match(said.Bytes()) {
+			t.Errorf("%s: status %d, %q; want %d, %q", test.name, status, said.String(), test.status, test.said)
+		}
+	}
+}
+
+// A client that stops, floods or is killed is nobody else's trouble, and the process of the sessions takes clients with it, who are told.
+func TestOpenSSHIsKilled(t *testing.T) {
+	t.Parallel()
+	need(t, "openssh-client", "ssh")
+	need(t, "procps", "ps")
+	m := newMachine(t)
+	s, users, _ := m.sshService("startup", "ada")
+	ada := s.dialSSH(users[0])
+	address, _, _ := over(t, ada, "", "new")
+	open := func() (*exec.Cmd, *terminal) {
+		cmd := m.openSSH(s, users[0], "", "")
+		screen := startInTerminal(t, cmd)
+		screen.waitFor("Inboxes", address)
+		return cmd, screen
+	}
+	stopped, _ := open()
+	must(t, stopped.Process.Signal(syscall.SIGSTOP))
+	flood, err := ada.NewSession()
+	must(t, err)
+	must(t, flood.RequestPty("xterm", 24, 80, nil))
+	must(t, flood.Shell())
+	for n := range 2000 {
+		must(t, flood.WindowChange(20+n%80, 80+n%200))
+	}
+	if out, said, status := over(t, ada, "", "ls"); status != 0 || !strings.Contains(out, address) {
+		t.Errorf("beside them: %d, %q, %q", status, out, said)
+	}
+	must(t, stopped.Process.Kill())
+	_, screen := open()
+	must(t, syscall.Kill(sessionsOf(t, s.cmd.Process.Pid), syscall.SIGKILL))
+	if status := screen.exitStatus(); status != 255 || !regexp.MustCompile("closed by remote host|Connection reset|Broken pipe").MatchString(screen.output()) {
+		t.Errorf("ssh ends with %d:\n%s", status, screen.text())
+	}
+}
+
+// request makes a request with a key.
+func (s *server) request(key, method, path, body string) (status int, answer string) {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.rest+path, strings.NewReader(body))
+	must(s.t, err)
+	r.Header.Set("X-API-Key", key)
+	resp, err := http.DefaultClient.Do(r)
+	must(s.t, err)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	must(s.t, err)
+	return resp.StatusCode, string(text)
+}
+
+// To a key, nothing of another key exists: by each command over SSH and each path of the API, however it is named.
+func TestKeysAreApart(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	s, users, keys := m.sshService("enterprise", "ada", "grace")
+	ada, grace := s.dialSSH(users[0]), s.dialSSH(users[1])
+	address, _, _ := over(t, grace, "", "new --username hers")
+	send(t, s.smtp, address, signup(address))
+	code, _, _ := over(t, grace, "", "wait "+address+" --code --timeout 30s")
+	list, _, _ := over(t, grace, "", "ls --json")
+	inbox := regexp.MustCompile(`inbox_\w+`).FindString(list)
+	messages, _, _ := over(t, grace, "", "messages --json "+address)
+	message := regexp.MustCompile(`msg_\w+`).FindString(messages)
+	hers := regexp.MustCompile(code + `|msg_|inbox_|SHA256|Confirm your`)
+	checks := 0
+	refused := func(what string, ok bool, said string) {
+		t.Helper()
+		if checks++; !ok || hers.MatchString(strings.NewReplacer(inbox, "", inbox[:12], "", message, "").Replace(said)) {
+			t.Errorf("%s: %q", what, said)
+		}
+	}
+	named := []string{address, strings.ToUpper(address), inbox, inbox[:12], "hers", "hers+tag@mail.test"}
+	for _, name := range named {
+		for _, command := range []string{"messages %s", "messages --json %s", "read %s", "read --json %s", "read --view raw %s", "read %s " + message, "wait %s --timeout 1ms", "wait %s --code --timeout 1ms",
+			"wait %s --link --again --timeout 1ms", "wait %s --none --timeout 1ms --settle 1ms --since 1h", "save - %s", "save - %s " + message, "extend %s --ttl 1h", "rm --yes %s", "rm --yes --messages %s", "release --to a@b.test %s"} {
+			command = fmt.Sprintf(command, name)
+			out, said, status := over(t, ada, "", command)
+			refused(command, status != 0 || strings.Contains(command, "--none"), out+said)
+		}
+	}
+	for _, command := range []string{"ls", "ls --json", "sessions", "sessions --json", "watch --json nobody", "new --username hers", "rm --all --yes", "read", "messages"} {
+		out, said, _ := over(t, ada, "", command)
+		refused(command, true, out+said)
+	}
+	for _, id := range []string{inbox, strings.ToUpper(inbox), inbox[:12], address} {
+		for _, below := range []string{"", "/messages", "/messages/" + message, "/messages/" + message + "/delivery", "/messages/" + message + "/release", "/messages/" + message + "/attachments/1", "/state"} {
+			for _, method := range []string{"GET", "HEAD", "PUT", "POST", "PATCH", "DELETE"} {
+				body := ""
+				switch method {
+				case "PUT":
+					body = `{"before":null,"after":"e30="}`
+				case "PATCH":
+					body = `{"ttl":60}`
+				case "POST":
+					body = `{"to":["a@b.test"]}`
+				}
+				status, answer := s.request(keys[0], method, "/v1/inboxes/"+id+below, body)
+				refused(method+" "+id+below, status == 404 || status == 405 || status == 501, answer)
+			}
+		}
+	}
+	for _, path := range []string{"/v1/inboxes", "/v1/inboxes?address=" + address, "/v1/sessions", "/v1/states"} {
+		_, answer := s.request(keys[0], "GET", path, "")
+		refused(path, true, answer)
+	}
+	if after, _, _ := over(t, grace, "", "ls --json"); after != list || checks < 200 {
+		t.Errorf("after %d checks the other key has %s instead of %s", checks, after, list)
+	}
+	_, said, status := over(t, grace, "", "wait "+address+" --code --timeout 100ms")
+	if status != 5 || !strings.Contains(said, "returned before") {
+		t.Errorf("what was returned is %d, %q", status, said)
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 
 // Key is an API key without its secret.
 type Key struct {
-	ID        string // "key_…", which rotating the secret does not change
-	Name      string // the operator's, may be empty
-	Plan      Plan
-	CreatedAt time.Time
-	RevokedAt time.Time // zero while the key is valid
-	UsedAt    time.Time // about when it was last used, zero if never; only [Service.Keys] has it
+	ID        string    `json:"id"`   // "key_…", which rotating the secret does not change
+	Name      string    `json:"name"` // the operator's, may be empty
+	Plan      Plan      `json:"plan"`
+	CreatedAt time.Time `json:"created_at"`
+	RevokedAt time.Time `json:"revoked_at,omitzero"` // zero while the key is valid
+	UsedAt    time.Time `json:"used_at,omitzero"`    // about when it was last used, zero if never; only [Service.Keys] has it
 }
 
 const secretPrefix = "mf_"

@@ -8,10 +8,10 @@ import (
 
 // SSHKey is a public key of SSH that stands for an API key.
 type SSHKey struct {
-	Fingerprint string // as SSH shows it: "SHA256:…"
-	KeyID       string
-	Comment     string // may be empty
-	CreatedAt   time.Time
+	Fingerprint string    `json:"fingerprint"` // as SSH shows it: "SHA256:…"
+	KeyID       string    `json:"key_id"`
+	Comment     string    `json:"comment,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
 }
 
 // maxClientState bounds what clients keep of an inbox, in bytes.

@@ -13,17 +13,14 @@ import (
 
 	"mayfly/service"
 	"mayfly/service/pebble"
+	"mayfly/service/ssh"
 )
 
 // Key is an API key without its secret, of which only a hash is stored.
-type Key struct {
-	ID        string     `json:"id"`
-	Name      string     `json:"name"`
-	Plan      string     `json:"plan"`
-	CreatedAt time.Time  `json:"created_at"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-	UsedAt    *time.Time `json:"used_at,omitempty"` // about when it was last used; only Keys has it
-}
+type Key = service.Key
+
+// SSHKey is a public key of SSH that stands for an API key.
+type SSHKey = service.SSHKey
 
 // NewKey is a key with its secret, which cannot be shown again.
 type NewKey struct {
@@ -75,6 +72,28 @@ func (a *Admin) RotateKey(ctx context.Context, id string, keepOld time.Duration)
 // SetPlan changes the plan of a key, with effect from its next request.
 func (a *Admin) SetPlan(ctx context.Context, id, plan string) (Key, error) {
 	return call[Key](ctx, a, "set-plan", adminRequest{ID: id, Plan: plan})
+}
+
+// ParseSSHKey returns the public key in a line of an id_….pub or authorized_keys file, which stands for no API key yet.
+func ParseSSHKey(line string) (k SSHKey, err error) {
+	k.Fingerprint, k.Comment, err = ssh.ParseKey([]byte(line))
+	return k, err
+}
+
+// AddSSHKey makes a public key of SSH stand for an API key.
+func (a *Admin) AddSSHKey(ctx context.Context, keyID string, k SSHKey) (SSHKey, error) {
+	return call[SSHKey](ctx, a, "add-ssh-key", adminRequest{ID: keyID, Name: k.Comment, Fingerprint: k.Fingerprint})
+}
+
+// SSHKeys returns the public keys of SSH, oldest first.
+func (a *Admin) SSHKeys(ctx context.Context) ([]SSHKey, error) {
+	return call[[]SSHKey](ctx, a, "ssh-keys", adminRequest{})
+}
+
+// RemoveSSHKey removes the public key of SSH with a fingerprint. Its sessions end within ten seconds.
+func (a *Admin) RemoveSSHKey(ctx context.Context, fingerprint string) error {
+	_, err := call[struct{}](ctx, a, "remove-ssh-key", adminRequest{Fingerprint: fingerprint})
+	return err
 }
 
 // Postmaster lists the mail for the postmaster of the service's domains, newest first.
@@ -129,7 +148,7 @@ type adminRequest struct {
 // call runs an operation whose result is T.
 func call[T any](ctx context.Context, a *Admin, operation string, in adminRequest) (out T, err error) {
 	if a.service == nil {
-		err = askOwner(ctx, a.client, operation, in, &out)
+		err = ask(ctx, a.client, "http://admin/admin/"+operation, in, &out)
 		return out, err
 	}
 	result, err := a.carryOut(ctx, operation, in)
@@ -144,30 +163,27 @@ func (a *Admin) carryOut(ctx context.Context, operation string, in adminRequest)
 	secret := in.Secret
 	switch operation {
 	case "keys":
-		list, err := a.service.Keys(ctx)
-		keys := make([]Key, len(list))
-		for i, k := range list {
-			keys[i] = keyJSON(k)
-		}
-		return keys, err
+		return a.service.Keys(ctx)
 	case "revoke-key":
-		key, err = a.service.RevokeKey(ctx, in.ID)
-		return keyJSON(key), err
+		return a.service.RevokeKey(ctx, in.ID)
 	case "set-plan":
-		key, err = a.service.SetPlan(ctx, in.ID, plan)
-		return keyJSON(key), err
+		return a.service.SetPlan(ctx, in.ID, plan)
 	case "create-key":
 		if secret == "" {
 			secret, key, err = a.service.CreateKey(ctx, in.Name, plan)
 		} else {
 			key, err = a.service.EnsureKey(ctx, secret, in.Name, plan)
 		}
-		return NewKey{keyJSON(key), secret, a.smtp}, err
+		return NewKey{key, secret, a.smtp}, err
 	case "rotate-key":
 		secret, key, err = a.service.RotateKey(ctx, in.ID, in.KeepOld)
-		return NewKey{keyJSON(key), secret, a.smtp}, err
-	case "add-ssh-key", "ssh-keys", "remove-ssh-key":
-		return a.changeSSHKeys(ctx, operation, in)
+		return NewKey{key, secret, a.smtp}, err
+	case "add-ssh-key":
+		return a.service.AddSSHKey(ctx, in.ID, in.Fingerprint, in.Name)
+	case "ssh-keys":
+		return a.service.SSHKeys(ctx, "")
+	case "remove-ssh-key":
+		return struct{}{}, a.service.RemoveSSHKey(ctx, in.Fingerprint)
 	case "postmaster":
 		list, err := a.service.PostmasterMail(ctx)
 		messages := make([]PostmasterMessage, len(list))
@@ -221,17 +237,6 @@ func OpenAdmin(ctx context.Context, store string, log *slog.Logger) (*Admin, err
 // takeoverTimeout bounds the time that a process has a store open without a socket, while it starts
 // or stops.
 const takeoverTimeout = 5 * time.Second
-
-func keyJSON(k service.Key) Key {
-	j := Key{ID: k.ID, Name: k.Name, Plan: string(k.Plan), CreatedAt: k.CreatedAt}
-	if !k.RevokedAt.IsZero() {
-		j.RevokedAt = &k.RevokedAt
-	}
-	if !k.UsedAt.IsZero() {
-		j.UsedAt = &k.UsedAt
-	}
-	return j
-}
 
 // openDirect opens a store, or creates it.
 func openDirect(ctx context.Context, name string, log *slog.Logger) (*Admin, error) {

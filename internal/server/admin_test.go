@@ -44,7 +44,7 @@ func TestAdministration(t *testing.T) {
 
 			made, err := a.CreateKey(ctx, "ci", "dev", "")
 			must(t, err)
-			if made.Secret == "" || made.Plan != "dev" || made.Name != "ci" || made.RevokedAt != nil {
+			if made.Secret == "" || made.Plan != "dev" || made.Name != "ci" || !made.RevokedAt.IsZero() {
 				t.Fatalf("made %+v, %v", made, err)
 			}
 			const secret = "0123456789-given-by-the-operator"
@@ -63,13 +63,13 @@ func TestAdministration(t *testing.T) {
 			if err != nil || rotated.ID != made.ID || rotated.Secret == made.Secret || rotated.Secret == "" {
 				t.Errorf("rotated %+v, %v", rotated, err)
 			}
-			if k, err := a.RevokeKey(ctx, made.ID); err != nil || k.RevokedAt == nil {
+			if k, err := a.RevokeKey(ctx, made.ID); err != nil || k.RevokedAt.IsZero() {
 				t.Errorf("revoked %+v, %v", k, err)
 			}
 			keys, err := a.Keys(ctx)
 			must(t, err)
 			i := slices.IndexFunc(keys, func(k server.Key) bool { return k.ID == made.ID })
-			if len(keys) != 2 || i < 0 || keys[i].Plan != "startup" || keys[i].RevokedAt == nil {
+			if len(keys) != 2 || i < 0 || keys[i].Plan != "startup" || keys[i].RevokedAt.IsZero() {
 				t.Errorf("keys %+v", keys)
 			}
 			wantAdminErrors(t, a, made.ID)

@@ -31,7 +31,7 @@ const (
 	// maxSocketPath is the longest path that all systems accept: on macOS 104 bytes with the final
 	// zero.
 	maxSocketPath = 103
-	maxAdminBody  = 64 << 10 // bytes
+	maxQuestion   = 64 << 10 // bytes
 )
 
 // adminSocket serves an Admin as HTTP and JSON on a Unix socket in the store's folder. Only the
@@ -64,12 +64,6 @@ func listenAdmin(store string, admin *Admin, control, rest http.Handler, log *sl
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    4 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if !trusted(c) {
-				_ = c.Close() // nothing is read from it
-			}
-			return ctx
-		},
 	}
 	return a, nil
 }
@@ -132,15 +126,9 @@ type adminError struct {
 // adminError, and if control is not nil that below /control/, and the REST API.
 func adminHandler(stopping context.Context, admin *Admin, control, rest http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /admin/{operation}", func(w http.ResponseWriter, r *http.Request) {
-		var in adminRequest
-		var result any
-		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAdminBody)).Decode(&in)
-		if err == nil {
-			result, err = admin.carryOut(r.Context(), r.PathValue("operation"), in)
-		}
-		writeAnswer(w, result, err)
-	})
+	mux.HandleFunc("POST /admin/{operation}", answer(func(r *http.Request, in adminRequest) (any, error) {
+		return admin.carryOut(r.Context(), r.PathValue("operation"), in)
+	}))
 	if control != nil {
 		mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithCancel(r.Context())
@@ -153,14 +141,22 @@ func adminHandler(stopping context.Context, admin *Admin, control, rest http.Han
 	return mux
 }
 
-// writeAnswer answers with 200 and a result in JSON, or 400 and an adminError.
-func writeAnswer(w http.ResponseWriter, result any, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		result = adminError{service.ErrorCode(err), err.Error()}
+// answer answers a question in JSON with 200 and the result, or 400 and an adminError.
+func answer[Q any](ask func(*http.Request, Q) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var question Q
+		var result any
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQuestion)).Decode(&question)
+		if err == nil {
+			result, err = ask(r, question)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			result = adminError{service.ErrorCode(err), err.Error()}
+		}
+		_ = json.NewEncoder(w).Encode(result) // it fails when the client has left
 	}
-	_ = json.NewEncoder(w).Encode(result) // it fails when the client has left
 }
 
 // ErrOtherUser means that another user may answer at the admin socket of a store.
@@ -191,11 +187,6 @@ func dialSocket(ctx context.Context, store string) (net.Conn, error) {
 	}
 	var d net.Dialer
 	return d.DialContext(ctx, "unix", path)
-}
-
-// askOwner has the process that owns the store carry out an operation, and decodes its result.
-func askOwner(ctx context.Context, client *http.Client, operation string, in, out any) error {
-	return ask(ctx, client, "http://admin/admin/"+operation, in, out)
 }
 
 // ask has another process of the service answer a question.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,7 +36,7 @@ type Config struct {
 
 	// Sessions returns the command of the process that serves SSH, which calls [ServeSessions] with the settings; Name is the
 	// service's for its users.
-	Sessions  func(settings string) *exec.Cmd
+	Sessions  func(ctx context.Context, settings string) *exec.Cmd
 	SSHLimits SSHLimits
 	Name      string
 

@@ -135,7 +135,7 @@ func TestKeyFileSharedByProcesses(t *testing.T) {
 	must(t, err)
 	active := 0
 	for _, k := range list {
-		if k.RevokedAt == nil {
+		if k.RevokedAt.IsZero() {
 			active++
 		}
 	}

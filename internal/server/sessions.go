@@ -38,10 +38,8 @@ const (
 const (
 	defaultSessionMemory = 1 << 30
 	memoryInterval       = time.Second
+	freeTime             = 5 * time.Second // for a session to end, and the garbage collector
 )
-
-// errMemory is why the process of the sessions ends, which is started anew.
-var errMemory = errors.New("the memory of the sessions is used up (--ssh-memory)")
 
 // ServeSessions serves SSH in a process that a [Server] has started, until that server or ctx ends. Run is as in the package ssh;
 // its last argument makes requests of the API, as the API key of the session.
@@ -62,10 +60,10 @@ func ServeSessions(ctx context.Context, settings string, log func(debug bool) *s
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	logger := log(set.Debug)
-	up := newParent(socket, func() { cancel(ssh.ErrStopping) })
+	up := newParent(socket, cancel)
 	hostKey, err := gossh.NewSignerFromSigner(remoteKey{up, ed25519.PublicKey(set.HostKey)})
 	if err != nil {
 		return err
@@ -79,43 +77,28 @@ func ServeSessions(ctx context.Context, settings string, log func(debug bool) *s
 	memory := cmp.Or(set.Memory, defaultSessionMemory)
 	debug.SetMemoryLimit(memory / 4 * 3)
 	limitMemory(memory)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(proxyProtocolListener(listener, balancers, proxyproto.REQUIRE, logger)) }()
-	go watchMemory(ctx, memory, func() { cancel(ssh.ErrMemory) })
-	select {
-	case err = <-served:
-	case <-ctx.Done():
-		if err = context.Cause(ctx); err == ssh.ErrMemory {
-			err = errMemory
-		} else {
-			err = nil
-		}
-		why := ssh.ErrStopping
-		if err != nil {
-			why = ssh.ErrMemory
-		}
+	context.AfterFunc(ctx, func() {
 		stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTimeout)
 		defer stop()
-		_ = server.Shutdown(stopping, why) // what was cut off has been told
-		<-served
-	}
-	return err
+		_ = server.Shutdown(stopping, ssh.ErrStopping) // what was cut off has been told
+	})
+	go watchMemory(ctx, memory, server.EndLargest)
+	return server.Serve(proxyProtocolListener(listener, balancers, proxyproto.REQUIRE, logger))
 }
 
-// watchMemory calls full when the process uses too much memory, until ctx ends.
-func watchMemory(ctx context.Context, most int64, full func()) {
+// watchMemory ends the largest session when this process uses too much memory, until ctx ends.
+func watchMemory(ctx context.Context, most int64, endLargest func()) {
 	used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	tick := time.NewTicker(memoryInterval)
-	defer tick.Stop()
-	for {
+	for look := time.Duration(memoryInterval); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(look):
 		}
+		look = memoryInterval
 		if metrics.Read(used); used[0].Value.Uint64()-used[1].Value.Uint64() > uint64(most) {
-			full()
-			return
+			endLargest()
+			look = freeTime
 		}
 	}
 }
@@ -154,7 +137,7 @@ func (p *parent) Authenticate(ctx context.Context, fingerprint, remote string) (
 func (p *parent) Wrong(remote string) {
 	ctx, cancel := context.WithTimeout(context.Background(), failureTimeout)
 	defer cancel()
-	_ = ask(ctx, p.client, "http://service/wrong", authentication{Remote: remote}, new(authentication)) // the service is gone, and this process soon
+	_ = ask(ctx, p.client, "http://service/authenticate", authentication{Remote: remote}, new(authentication)) // the service is gone, and this process soon
 }
 
 // remoteKey is the host key, with which the service signs.

@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
 
@@ -59,7 +58,7 @@ const restartDelay = time.Second
 // the store nor a secret; it reaches the API by a socket that it inherits, on which alone a public key can be named by its
 // fingerprint.
 type sessions struct {
-	command  func(settings string) *exec.Cmd
+	command  func(ctx context.Context, settings string) *exec.Cmd
 	settings SessionSettings
 	hostKey  ed25519.PrivateKey
 	api      *http.Server
@@ -68,8 +67,6 @@ type sessions struct {
 	stopping context.Context
 	stop     context.CancelFunc
 	ended    chan struct{} // closed when Serve returns
-	mu       sync.Mutex
-	process  *os.Process // nil while there is none
 }
 
 // newSessions returns what serves SSH, with the host key, which is made with the store.
@@ -112,7 +109,7 @@ func reachable(addr, host string) string {
 
 // authentication is what the process of sessions asks about a public key, and the answer.
 type authentication struct {
-	Fingerprint string
+	Fingerprint string // empty for a connection whose keys were all wrong
 	Remote      string // of the client, host:port; empty for a public key that was right before
 	KeyID       string
 }
@@ -120,22 +117,22 @@ type authentication struct {
 // sessionAPI is what the process of sessions can ask for.
 func (s *Server) sessionAPI(p *sessions, api *rest.Server, guesses *limits.Guesses) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /authenticate", answer(func(ctx context.Context, a authentication) (authentication, error) {
+	mux.HandleFunc("POST /authenticate", answer(func(r *http.Request, a authentication) (any, error) {
+		if a.Fingerprint == "" {
+			guesses.RecordFailure(limits.ParsePrefix(a.Remote))
+			return a, nil
+		}
 		if a.Remote != "" && guesses.Exceeded(limits.ParsePrefix(a.Remote), a.Fingerprint) {
 			return a, limits.ErrGuesses
 		}
-		k, err := s.service.AuthenticateSSH(ctx, a.Fingerprint)
+		k, err := s.service.AuthenticateSSH(r.Context(), a.Fingerprint)
 		if err == nil && a.Remote != "" {
 			guesses.RecordSuccess(limits.ParsePrefix(a.Remote), a.Fingerprint)
 		}
 		a.KeyID = k.ID
 		return a, err
 	}))
-	mux.HandleFunc("POST /wrong", answer(func(_ context.Context, a authentication) (authentication, error) {
-		guesses.RecordFailure(limits.ParsePrefix(a.Remote))
-		return a, nil
-	}))
-	mux.HandleFunc("POST /sign", answer(func(_ context.Context, message []byte) ([]byte, error) {
+	mux.HandleFunc("POST /sign", answer(func(_ *http.Request, message []byte) (any, error) {
 		return p.hostKey.Sign(nil, message, crypto.Hash(0))
 	}))
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
@@ -143,22 +140,6 @@ func (s *Server) sessionAPI(p *sessions, api *rest.Server, guesses *limits.Guess
 		api.ServeSSH(w, r, r.Header.Get(fingerprintHeader))
 	})
 	return mux
-}
-
-// maxQuestion bounds a question in JSON, in bytes.
-const maxQuestion = 64 << 10
-
-// answer answers questions in JSON, as the admin socket does.
-func answer[Q, A any](ask func(context.Context, Q) (A, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var question Q
-		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxQuestion)).Decode(&question)
-		var result any
-		if err == nil {
-			result, err = ask(r.Context(), question)
-		}
-		writeAnswer(w, result, err)
-	}
 }
 
 // Serve runs the process until Shutdown, and starts another one when it ends by itself. The listener is the process's.
@@ -196,77 +177,40 @@ func (p *sessions) run(settings string, listener *os.File) error {
 	if err != nil {
 		return err
 	}
-	cmd := p.command(settings)
-	half := max(1, runtime.GOMAXPROCS(0)/2)                                                            // the others are for mail
-	cmd.Env = []string{"TZ=" + os.Getenv("TZ"), "GOTRACEBACK=single", fmt.Sprint("GOMAXPROCS=", half)} // none of this process's secrets
+	cmd := p.command(p.stopping, settings)
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, failureTimeout // to tell its sessions
+	half := max(1, runtime.GOMAXPROCS(0)/2)                                                                 // the others are for mail
+	cmd.Env = []string{"TZ=" + os.Getenv("TZ"), "GOTRACEBACK=single", fmt.Sprint("GOMAXPROCS=", half)}      // none of this process's secrets
 	cmd.ExtraFiles = []*os.File{theirs, listener}
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	p.mu.Lock()
-	if err = p.stopping.Err(); err == nil {
-		if err = cmd.Start(); err == nil {
-			p.process = cmd.Process
-		}
-	}
-	p.mu.Unlock()
+	err = cmd.Start()
 	_ = theirs.Close()
-	if err != nil {
-		return errors.Join(err, ours.Close())
+	if err == nil {
+		served := make(oneConn, 1)
+		served <- ours
+		go func() { _ = p.api.Serve(served) }()
+		err = cmd.Wait()
+		close(served)
 	}
-	served := make(chan struct{})
-	go func() { _ = p.api.Serve(&oneConn{conn: ours, closed: make(chan struct{})}); close(served) }()
-	err = cmd.Wait()
-	p.mu.Lock()
-	p.process = nil
-	p.mu.Unlock()
-	_ = ours.Close()
-	<-served
-	return err
+	return errors.Join(err, ours.Close())
 }
 
 // Shutdown has the process tell its sessions, and end.
-func (p *sessions) Shutdown(ctx context.Context) error {
-	p.mu.Lock()
+func (p *sessions) Shutdown(context.Context) error {
 	p.stop()
-	process := p.process
-	if process != nil {
-		_ = process.Signal(syscall.SIGTERM)
-	}
-	p.mu.Unlock()
-	select {
-	case <-p.ended:
-	case <-ctx.Done():
-		if process != nil {
-			_ = process.Kill()
-		}
-		<-p.ended
-	}
+	<-p.ended
 	return p.api.Close()
 }
 
-// oneConn is a listener with one connection.
-type oneConn struct {
-	conn   net.Conn
-	once   sync.Once
-	given  bool
-	closed chan struct{}
-}
+// oneConn is a listener with one connection, until it is closed.
+type oneConn chan net.Conn
 
-func (l *oneConn) Accept() (net.Conn, error) {
-	if !l.given {
-		l.given = true
-		return &closing{l.conn, l}, nil
+func (l oneConn) Accept() (net.Conn, error) {
+	if c, ok := <-l; ok {
+		return c, nil
 	}
-	<-l.closed
 	return nil, io.EOF
 }
 
-func (l *oneConn) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
-func (l *oneConn) Addr() net.Addr { return l.conn.LocalAddr() }
-
-// closing ends its listener when it is closed.
-type closing struct {
-	net.Conn
-	l *oneConn
-}
-
-func (c *closing) Close() error { return errors.Join(c.l.Close(), c.Conn.Close()) }
+func (oneConn) Close() error   { return nil }
+func (oneConn) Addr() net.Addr { return nil }

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -22,7 +23,8 @@ type Session struct {
 	Environ            []string // what describes the client's terminal
 	Stdin              io.Reader
 	Stdout, Stderr     io.Writer
-	Terminal           *Terminal // nil for streams
+	Terminal           *Terminal    // nil for streams
+	Largest            atomic.Int64 // bytes of the largest answer it has read from its service, by which its memory goes
 }
 
 // Size is that of a terminal, in cells.
@@ -181,8 +183,16 @@ func (c *connection) run(ctx context.Context, cancel context.CancelCauseFunc, s 
 		defer idle.Stop()
 		s.Stdin = watched{s.Stdin, func() { idle.Reset(limit) }}
 	}
+	server.mu.Lock()
+	server.live[s] = cancel
+	server.mu.Unlock()
 	ended := make(chan struct{})
-	defer close(ended)
+	defer func() {
+		close(ended)
+		server.mu.Lock()
+		delete(server.live, s)
+		server.mu.Unlock()
+	}()
 	context.AfterFunc(ctx, func() {
 		select {
 		case <-ended:

@@ -58,7 +58,7 @@ const (
 // Why the context of a session ends.
 var (
 	ErrStopping = errors.New("the service is stopping")
-	ErrMemory   = errors.New("the memory for all sessions is used up: connect again")
+	errMemory   = errors.New("the memory for all sessions is used up, and this one has opened the largest message: connect again")
 	errIdle     = errors.New("no key was pressed for too long")
 	errRevoked  = errors.New("your public key no longer stands for an API key")
 )
@@ -75,6 +75,7 @@ type Server struct {
 	mu         sync.Mutex
 	open       map[*connection]bool
 	companions map[string]bool // fingerprints that were offered beside a right one
+	live       map[*Session]context.CancelCauseFunc
 }
 
 // New returns a server.
@@ -84,7 +85,7 @@ func New(o Options) *Server {
 	o.MaxSessions = cmp.Or(o.MaxSessions, 256)
 	o.MaxSessionsPerKey = cmp.Or(o.MaxSessionsPerKey, 32)
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 12*time.Hour)
-	s := &Server{options: o, sessions: limits.NewCount[string](o.MaxSessions, o.MaxSessionsPerKey), open: map[*connection]bool{}, companions: map[string]bool{}}
+	s := &Server{options: o, sessions: limits.NewCount[string](o.MaxSessions, o.MaxSessionsPerKey), open: map[*connection]bool{}, companions: map[string]bool{}, live: map[*Session]context.CancelCauseFunc{}}
 	s.stopping, s.stop = context.WithCancelCause(context.Background())
 	s.conns = limits.NewSessions(limits.SessionOptions{Protocol: "SSH", Max: o.MaxConnections, MaxPerAddress: o.MaxConnectionsPerAddress, Log: o.Log})
 	return s
@@ -118,6 +119,23 @@ func (s *Server) Shutdown(ctx context.Context, why error) error {
 	}
 	s.mu.Unlock()
 	return s.conns.Shutdown(ctx)
+}
+
+// EndLargest ends the session that has read the largest answer, and tells it why.
+func (s *Server) EndLargest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var largest *Session
+	for session := range s.live {
+		if largest == nil || session.Largest.Load() > largest.Largest.Load() {
+			largest = session
+		}
+	}
+	if largest != nil {
+		s.options.Log.Warn("a session is ended: the memory of all is used up (--ssh-memory)", "key", largest.KeyID, "answer", largest.Largest.Load())
+		s.live[largest](errMemory)
+		delete(s.live, largest) // the next one is another
+	}
 }
 
 // recheck ends the connections whose public key stands for no API key any more, until the server stops.

@@ -409,6 +409,7 @@ func TestSessionsEnd(t *testing.T) {
 		{"channel", func(_ *fixture, _ *ssh.Client, s *ssh.Session, _ string) { _ = s.Close() }, nil, time.Second},
 		{"connection", func(_ *fixture, c *ssh.Client, _ *ssh.Session, _ string) { _ = c.Close() }, nil, time.Second},
 		{"idle", func(*fixture, *ssh.Client, *ssh.Session, string) {}, errIdle, time.Hour},
+		{"memory", func(f *fixture, _ *ssh.Client, _ *ssh.Session, _ string) { f.EndLargest() }, errMemory, time.Second},
 		{"key removed", func(f *fixture, _ *ssh.Client, _ *ssh.Session, fingerprint string) { f.set(fingerprint, "") }, errRevoked, 10 * time.Second},
 		{"key of another", func(f *fixture, _ *ssh.Client, _ *ssh.Session, fingerprint string) { f.set(fingerprint, "key_b") }, errRevoked, 10 * time.Second},
 	} {
