@@ -49,31 +49,6 @@ func TestWhichRowsCanBeOpenedAndMarked(t *testing.T) {
 	}
 }
 
-func TestTheActionOfAKey(t *testing.T) {
-	for _, c := range []struct {
-		key  string
-		want [3]string // in the inboxes, the messages, the reader
-	}{
-		{"n", [3]string{"new-inbox", "new-inbox", "new-inbox"}},
-		{"/", [3]string{"filter", "filter", "search"}},
-		{"space", [3]string{"mark", "", ""}},
-		{"ctrl+f", [3]string{"page-down", "page-down", "page-down"}},
-		{"t", [3]string{"view-text", "view-text", "view-text"}},
-		{"pgdn", [3]string{}},
-		{"", [3]string{}},
-	} {
-		for p, want := range c.want {
-			got := ""
-			if a := someActions().lookup(c.key, theme.Pane(p)); a != nil {
-				got = a.ID
-			}
-			if got != want {
-				t.Errorf("%q in pane %d is %q, want %q", c.key, p, got, want)
-			}
-		}
-	}
-}
-
 func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 	hits := false
 	tb := someActions()
@@ -114,33 +89,6 @@ func TestBoundKeys(t *testing.T) {
 	tb.bind(map[string][]string{"palette": nil})
 	if got := tb.keyFor("theme"); got != "theme" {
 		t.Errorf("without a key for the palette a hint names %q", got)
-	}
-}
-
-func TestHintsFitTheRoom(t *testing.T) {
-	for _, helpKeys := range [][]string{{"?"}, {"ctrl+shift+h"}, nil} {
-		tb := someActions()
-		tb.bind(map[string][]string{"help": helpKeys})
-		for p, all := range []string{"new filter mark", "new filter", "new search"} {
-			all := strings.TrimSpace(all + strings.Repeat(" help", len(helpKeys)))
-			for room := range 60 {
-				hints := tb.hints(theme.Pane(p), room)
-				x, names := 0, ""
-				for _, h := range hints {
-					if h.x != x || h.w != len(h.key())+len(h.Hint)+3 {
-						t.Errorf("the hint for %s is %d cells wide at %d", h.ID, h.w, h.x)
-					}
-					x += h.w
-					names = strings.TrimSpace(names + " " + h.ID)
-				}
-				if last := len(hints) - 1; x > room || len(helpKeys) > 0 && room >= len(helpKeys[0])+7 && (last < 0 || hints[last].ID != "help") {
-					t.Errorf("%d cells have %s, of %d cells", room, names, x)
-				}
-				if got := strings.ReplaceAll(names, "new-inbox", "new"); room == 59 && got != all {
-					t.Errorf("in pane %d the hints are %q, want %q", p, got, all)
-				}
-			}
-		}
 	}
 }
 

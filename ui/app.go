@@ -210,7 +210,6 @@ func (a *app) View() tea.View {
 	if a.settings.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.ProgressBar = a.footer.progressBar()
 	return v
 }
 

@@ -16,8 +16,6 @@ import (
 // noticeTime is how long an outcome stays in the bottom line.
 const noticeTime = 8 * time.Second
 
-const gaugeCells = 10
-
 // outcome is what the bottom line says of the last key.
 type outcome struct {
 	host.Result
@@ -82,15 +80,6 @@ func (f *footer) latest() *session.Request {
 	return f.pending[len(f.pending)-1]
 }
 
-// progressBar is the progress for the terminal's own progress bar; nil if there is none.
-func (f *footer) progressBar() *tea.ProgressBar {
-	r := f.latest()
-	if r == nil || r.Total == 0 {
-		return nil
-	}
-	return tea.NewProgressBar(tea.ProgressBarDefault, 100*r.Done/r.Total)
-}
-
 func (f *footer) showing(now time.Time) bool { return now.Before(f.until) && f.outcome.said() != "" }
 
 // draw draws the line, w cells wide: the keys of a pane, or those of the line being typed in it.
@@ -122,9 +111,7 @@ func (f *footer) said(th *theme.Theme, w int, now time.Time) string {
 		switch r := f.latest(); {
 		case r == nil:
 		case r.Total > 0:
-			full := gaugeCells * r.Done / r.Total
-			gauge := strings.Repeat("━", full) + strings.Repeat("╌", gaugeCells-full)
-			return th.Accent.On(fmt.Sprintf("%s %d/%d %s", r.What, r.Done, r.Total, gauge)) + " "
+			return th.Accent.On(fmt.Sprintf("%s %d/%d", r.What, r.Done, r.Total)) + " "
 		default:
 			return th.Accent.On(theme.Cut(r.What+theme.Ellipsis, w-2)) + " "
 		}

@@ -34,28 +34,19 @@ func TestTheFooter(t *testing.T) {
 	}{
 		{"keys", 40, func(f *footer) {}, " n new  y copy address  ? help"},
 		{"keys with less room", 30, func(f *footer) {}, " n new  ? help"},
-		{"keys with none", 7, func(f *footer) {}, ""},
 		{"a note", 60, func(f *footer) { f.say(func() string { return "Not following" }, now) }, " n new  y copy address  ? help               Not following"},
 		{"success", 60, func(f *footer) { f.show(outcome{Result: host.Result{Text: "copied 482913"}}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
-		{"success with less room", 32, func(f *footer) { f.show(outcome{Result: host.Result{Text: "copied 482913"}}, now) }, " n new  ? help  ✓ copied 482913"},
 		{"failure", 60, func(f *footer) { f.show(outcome{Result: host.Result{Text: "saved", Err: full}}, now) }, " ! save the message: write /ho…eml: no space left on device"},
 		{"a late answer", 60, func(f *footer) {
 			f.show(outcome{Result: host.Result{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}}, now)
 		}, " n new  ? help         ! The service did not answer in time"},
-		{"the last outcome", 60, func(f *footer) {
-			f.show(outcome{Result: host.Result{Err: errors.New("x")}}, now)
-			f.say(func() string { return "later" }, now)
-		}, " n new  y copy address  ? help                       later"},
 		{"an address", 80, copied, " n new  ? help        ✓ copied quiet-otter-x7@mayfly.test (OSC 52, clipboard)"},
 		{"an address with less room", 40, copied, "    ✓ copied quiet-otter-x7@mayfly.test"},
-		{"an address that does not fit", 30, copied, " ✓ copied quiet…7@mayfly.test"},
-		{"an outcome to its end", 60, func(f *footer) { f.say(func() string { return "x" }, now.Add(1-noticeTime)) }, " n new  y copy address  ? help                           x"},
 		{"an outcome of long ago", 40, func(f *footer) { f.show(outcome{Result: host.Result{Err: errors.New("x")}}, now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
 		{"a request", 60, func(f *footer) {
 			f.say(func() string { return "x" }, now)
 			begin(f, &session.Request{What: "creating an inbox"})
 		}, " n new  y copy address  ? help          creating an inbox…"},
-		{"a request with less room", 14, func(f *footer) { begin(f, &session.Request{What: "creating an inbox"}) }, " creating an…"},
 		{"an outcome meanwhile", 60, func(f *footer) {
 			begin(f, &session.Request{What: "saving"})
 			f.show(outcome{Result: host.Result{Text: "copied 4"}}, now)
@@ -68,18 +59,12 @@ func TestTheFooter(t *testing.T) {
 			begin(f, &session.Request{What: "saving"})
 			begin(f, &session.Request{What: "saving"})
 		}, " n new  y copy address  ? help                 still saving…"},
-		{"the later of two", 60, func(f *footer) {
-			begin(f, &session.Request{What: "saving"})
-			begin(f, &session.Request{What: "deleting"})
-		}, " n new  y copy address  ? help                     deleting…"},
 		{"the one that is left", 60, func(f *footer) {
 			begin(f, &session.Request{What: "saving"})
 			begin(f, &session.Request{What: "deleting"})
 			f.end(f.latest())
 		}, " n new  y copy address  ? help                       saving…"},
-		{"steps", 70, func(f *footer) { begin(f, &session.Request{What: "deleting", Done: 1, Total: 3}) }, " n new  y copy address  ? help            deleting 1/3 ━━━╌╌╌╌╌╌╌"},
-		{"steps begun", 40, func(f *footer) { begin(f, &session.Request{What: "saving", Total: 3}) }, " n new  ? help  saving 0/3 ╌╌╌╌╌╌╌╌╌╌"},
-		{"steps with less room", 20, func(f *footer) { begin(f, &session.Request{What: "deleting", Done: 1, Total: 3}) }, "deleting 1/3 ━━━╌╌╌…"},
+		{"steps", 70, func(f *footer) { begin(f, &session.Request{What: "deleting", Done: 1, Total: 3}) }, " n new  y copy address  ? help            deleting 1/3"},
 		{"an answer", 40, func(f *footer) {
 			begin(f, &session.Request{What: "saving", Done: 1, Total: 3})
 			f.end(f.latest())
@@ -95,42 +80,5 @@ func TestTheFooter(t *testing.T) {
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") || len(got) > 0 && got[0] != c.want[0] {
 			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
 		}
-	}
-}
-
-func TestAClickOnAHint(t *testing.T) {
-	var f footer
-	th := uitest.Theme(t)
-	row := f.draw(th, table{actions: fewActions()}, theme.Messages, "", 60, now)
-	at := func(text string) int {
-		return strings.Index(uitest.Draw(t, []string{row}, 60).String(), text)
-	}
-	for _, c := range []struct {
-		x    int
-		want string
-	}{
-		{at("n new"), "new-inbox"}, {at("new") + 2, "new-inbox"}, {at("y copy"), "copy-address"}, {at("address") + 6, "copy-address"},
-		{at("help"), "help"}, {0, "new-inbox"}, {40, ""}, {59, ""}, {-1, ""},
-	} {
-		got := ""
-		if a := f.actionAt(th, table{actions: fewActions()}, theme.Messages, 60, now, c.x); a != nil {
-			got = a.ID
-		}
-		if got != c.want {
-			t.Errorf("at %d is %q, want %q", c.x, got, c.want)
-		}
-	}
-}
-
-func TestTheProgressOfTheTerminal(t *testing.T) {
-	for _, c := range []struct{ done, total, want int }{{0, 3, 0}, {1, 3, 33}, {3, 3, 100}} {
-		var f footer
-		begin(&f, &session.Request{What: "saving", Done: c.done, Total: c.total})
-		if got := f.progressBar(); got == nil || got.Value != c.want {
-			t.Errorf("%d of %d is %+v", c.done, c.total, got)
-		}
-	}
-	if new(footer).progressBar() != nil {
-		t.Error("nothing has a progress")
 	}
 }

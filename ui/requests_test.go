@@ -16,7 +16,6 @@ import (
 	"mayfly/internal/registry"
 	"mayfly/keys"
 	"mayfly/ui/session"
-	"mayfly/ui/theme"
 )
 
 // asked counts the requests of a method that the service got.
@@ -167,34 +166,6 @@ func TestRefreshingAnswersAlways(t *testing.T) {
 	}
 }
 
-func TestConnectingIsTriedAgain(t *testing.T) {
-	for key, connected := range map[string]string{"r": "✓ connected to mail.example", "esc": "There are no inboxes."} { // r tries at once, and esc not
-		failure := api.ErrUnavailable
-		set := setting{width: 80, height: 24}
-		set.connect = func(h *harness) (*session.Service, error) {
-			time.Sleep(500 * time.Millisecond)
-			if failure != nil {
-				return nil, failure
-			}
-			return h.connection(), nil
-		}
-		play(t, set, func(h *harness) {
-			h.wait(time.Second)
-			h.see("Offline: retry in 2 s")
-			h.press("n")
-			h.see("Offline: retry in 2 s, r tries now")
-			h.press("r")
-			h.see("connecting to mail.example…")
-			h.wait(time.Second)
-			h.see("! Offline")
-			failure = nil
-			h.press(key)
-			h.wait(6 * time.Second)
-			h.see("There are no inboxes.", connected)
-		})
-	}
-}
-
 func TestALaterAttemptIsMentionedToo(t *testing.T) {
 	set, takes := setting{width: 80, height: 24}, 500*time.Millisecond
 	set.connect = func(*harness) (*session.Service, error) {
@@ -266,22 +237,6 @@ func TestADialogStaysOpenWhenTheServiceChanges(t *testing.T) {
 		h.see("ada@apitest.example…longer on the list")
 		if slices.ContainsFunc(h.server.Requests(), func(r apitest.Request) bool { return strings.Contains(r.Path, id) }) {
 			t.Error("an inbox of the service before was asked for")
-		}
-	})
-}
-
-func TestAddingAnInboxLeavesTheFocus(t *testing.T) {
-	play(t, with(ada), func(h *harness) {
-		in, err := h.server.Create("bob", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.app.store.Drop(in.ID) // the service lists it
-		h.press("h", "A", in.ID, "enter")
-		h.see("✓ added bob@apitest.example")
-		h.selected("bob")
-		if h.app.focus != theme.Inboxes {
-			t.Errorf("the focus is at %v", h.app.focus)
 		}
 	})
 }

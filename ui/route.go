@@ -131,10 +131,6 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	}
 	a.refocused = a.refocused && !released
 	switch m := msg.(type) {
-	case tea.MouseMotionMsg:
-		a.dividers.Drag(a.layout, m.X)
-	case tea.MouseReleaseMsg:
-		a.dividers.Release()
 	case tea.MouseWheelMsg:
 		a.noteInteraction(true)
 		if p, ok := a.layout.At(m.X, m.Y); ok {
@@ -162,9 +158,6 @@ func (a *app) onTerminal(msg tea.Msg) tea.Cmd {
 }
 
 func (a *app) click(m tea.MouseClickMsg) tea.Cmd {
-	if a.dividers.Grab(a.layout, m.X, m.Y) {
-		return nil
-	}
 	p, ok := a.layout.At(m.X, m.Y)
 	if !ok {
 		return nil

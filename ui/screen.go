@@ -16,7 +16,6 @@ import (
 type screen struct {
 	width, height int
 	layout        theme.Layout
-	dividers      theme.Dividers
 	theme         *theme.Theme
 	ticking       bool // the timer runs, by which it is drawn anew
 
@@ -66,7 +65,7 @@ func (s *screen) reset(now time.Time) {
 // layOut lays the panes out on the screen.
 func (s *screen) layOut() {
 	s.layout = theme.Compute(theme.Input{
-		Width: s.width, Height: s.height, Focus: s.focus, Reading: s.message() != nil, Zoomed: s.zoomed, Dividers: s.dividers,
+		Width: s.width, Height: s.height, Focus: s.focus, Reading: s.message() != nil, Zoomed: s.zoomed,
 	})
 	s.inboxes.Fit(s.layout.Panes[theme.Inboxes])
 	s.messages.Fit(s.layout.Panes[theme.Messages])

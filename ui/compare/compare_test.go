@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/internal/diff"
 	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/ui/dialog"
@@ -43,28 +42,6 @@ func written(p part) string {
 		}
 	}
 	return b.String()
-}
-
-func TestWordsThatDiffer(t *testing.T) {
-	for _, c := range []struct{ before, after, want string }{
-		{"Your code is 482913.", "Your code is 731002.", "-Your code is [482913].\n+Your code is [731002].\n"},
-		{"the same\none", "the same\ntwo", " the same\n-one\n+two\n"},
-		{"a b c", "a c", "-a[ b] c\n+a c\n"},
-		{"See https://a.example/1?t=5 now", "See https://a.example/2?t=5 now", "-See https://a.example/[1]?t=5 now\n+See https://a.example/[2]?t=5 now\n"},
-		{"nothing here is the same as it was", "one two three", "-nothing here is the same as it was\n+one two three\n"},
-		{"first line here\nsecond line here", "first lines here\nsecond lines here", "-first [line] here\n-second [line] here\n+first [lines] here\n+second [lines] here\n"},
-		{"one\ntwo", "one\nadded\ntwo", " one\n+added\n two\n"},
-		{"a\nb\nc\nd\ne", "b\nc\nd\ne\na", "-a\n b\n c\n d\n e\n+a\n"},
-		{"mañana a las 5", "mañana a las 6", "-mañana a las [5]\n+mañana a las [6]\n"},
-		{"e\u0301te\u0301 un deux", "e\u0301te un deux", "-[e\u0301te\u0301] un deux\n+[e\u0301te] un deux\n"},
-		{"確認コードは五です", "確認コードは六です", "-確認コードは[五]です\n+確認コードは[六]です\n"},
-		{"", "", ""},
-		{"", "new", "+new\n"},
-	} {
-		if got := written(part{passages: diff.Lines(split(c.before), split(c.after), mark)}); got != c.want {
-			t.Errorf("%q and %q:\n%swant\n%s", c.before, c.after, got, c.want)
-		}
-	}
 }
 
 func TestMarkedWordsAreMarkedInEveryRow(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 
 // Dialog is drawn over the panes and takes the keys and the mouse while it is open.
 type Dialog interface {
-	// Update applies a key, a paste, or a mouse event in cells of the screen. A click outside the
-	// dialog closes it.
+	// Update applies a key, a paste, a mouse event in cells of the screen, or what is for dialogs of a kind, as [Answered]. A click
+	// outside the dialog closes it.
 	Update(msg tea.Msg) Result
 	// Fit lays the dialog out for a screen of w by h cells. It must be called after any change,
 	// before Draw.
@@ -32,7 +32,7 @@ type Result struct {
 
 // Body is the content of a box.
 type Body interface {
-	// Update applies a key, a paste, the wheel, or a click, in cells from the top left of the body.
+	// Update applies what the dialog gets, a click in cells from the top left of the body.
 	Update(msg tea.Msg) Result
 	// Fit lays the body out for at most w by h cells.
 	Fit(w, h int)
@@ -54,21 +54,10 @@ func (b *box) Fit(w, h int) {
 }
 
 func (b *box) Update(msg tea.Msg) Result {
-	switch msg := msg.(type) {
-	case tea.MouseClickMsg:
-		return b.click(msg)
-	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseWheelMsg:
-		return b.body.Update(msg)
-	case Menu:
-		if m, ok := b.body.(*menu); ok {
-			m.replace(msg)
-		}
-	case Answered:
-		if f, ok := b.body.(*form); ok {
-			return f.answer(msg)
-		}
+	if click, ok := msg.(tea.MouseClickMsg); ok {
+		return b.click(click)
 	}
-	return Result{}
+	return b.body.Update(msg)
 }
 
 func (b *box) click(m tea.MouseClickMsg) Result {

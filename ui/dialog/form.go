@@ -70,8 +70,11 @@ const (
 )
 
 func (f *form) Update(msg tea.Msg) Result {
-	if k, ok := msg.(tea.KeyPressMsg); ok {
-		switch KeyName(k) {
+	switch msg := msg.(type) {
+	case Answered:
+		return f.answer(msg)
+	case tea.KeyPressMsg:
+		switch KeyName(msg) {
 		case "esc":
 			return Result{Close: true}
 		case "shift+tab", "up":

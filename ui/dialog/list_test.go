@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,52 +63,6 @@ func TestTheSelectionAndTheRows(t *testing.T) {
 	var l List
 	if l.Selected() != "" || l.Rows(10, two) != nil {
 		t.Error("an empty list has a selection or rows")
-	}
-}
-
-// TestAnyOrder: whatever happens, rows follow each other without a gap, do not leave the area, and
-// after a move the selection is among them.
-func TestAnyOrder(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var l List
-	tall := func(id string) int { n, _ := strconv.Atoi(id); return 1 + n%3 }
-	for range 20_000 {
-		moved := false
-		switch r.IntN(7) {
-		case 0:
-			all := uitest.IDs(r.IntN(60))
-			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			l.Set(all)
-		case 1:
-			l.Move(r.IntN(21) - 10)
-			moved = true
-		case 2:
-			l.Scroll(r.IntN(21) - 10)
-		case 3:
-			l.First()
-			moved = true
-		case 4:
-			l.Last()
-			moved = true
-		case 5:
-			moved = l.Select(strconv.Itoa(r.IntN(60)))
-		}
-		height := 3 + r.IntN(20)
-		rows := l.Rows(height, tall)
-		y, seen := 0, false
-		for _, row := range rows {
-			if row.Y != y || row.H < 1 || row.Y+row.H > height {
-				t.Fatalf("row %+v at line %d of %d", row, y, height)
-			}
-			y += row.H
-			seen = seen || row.Selected && row.H == tall(row.ID)
-		}
-		if moved && l.Len() > 0 && !seen {
-			t.Fatalf("%q was selected and is not in view: %v", l.Selected(), rows)
-		}
-		if l.Len() > 0 && l.Selected() == "" {
-			t.Fatal("nothing is selected")
-		}
 	}
 }
 

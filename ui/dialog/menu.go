@@ -93,6 +93,9 @@ func (m *menu) narrow() {
 
 func (m *menu) Update(msg tea.Msg) Result {
 	switch msg := msg.(type) {
+	case Menu:
+		m.replace(msg)
+		return Result{}
 	case tea.MouseWheelMsg:
 		m.list.Move(theme.WheelRows(msg) / 3) // a row at a time
 		return Result{}

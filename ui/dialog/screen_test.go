@@ -93,19 +93,6 @@ func every() map[string]Dialog {
 	}
 }
 
-func TestDrawingChangesNothing(t *testing.T) {
-	for name, d := range every() {
-		before := open(t, d, 120, 36).draw().String()
-		for _, size := range [][2]int{{20, 6}, {200, 60}, {40, 12}, {120, 36}} { // without a Fit before it
-			rows := slices.Repeat([]string{strings.Repeat(" ", size[0])}, size[1])
-			d.Draw(uitest.Theme(t), rows, size[0])
-			if after := uitest.Draw(t, rows, size[0]).String(); size[0] == 120 && after != before {
-				t.Errorf("%s was\n%s\nand is\n%s", name, before, after)
-			}
-		}
-	}
-}
-
 func TestABoxOverWideCharacters(t *testing.T) {
 	for _, w := range []int{60, 61, 62, 63} {
 		for _, behind := range []string{"漢字", "x漢", "\x1b[1m漢\x1b[m字e\u0301"} {

@@ -69,28 +69,6 @@ func TestWhatAColumnDoes(t *testing.T) {
 	}
 }
 
-func TestAClickBelowTheLastRow(t *testing.T) {
-	c := column(2)
-	for y, want := range map[int]string{5: "0", 6: "0", 7: "1", 8: "1", 9: "", 14: ""} {
-		if got := hit(c.Shown, y-c.Rect.Y-c.Rect.Top()); got != want {
-			t.Errorf("at line %d is %q, want %q", y, got, want)
-		}
-	}
-}
-
-func TestAColumnWithLittleRoom(t *testing.T) {
-	c := column(30)
-	for _, s := range []struct {
-		h, top, rows int
-		dense        bool
-	}{{0, 1, 0, true}, {1, 1, 0, true}, {4, 1, 2, true}, {8, 1, 4, true}, {9, 2, 4, false}, {12, 2, 5, false}} {
-		c.layout(theme.Rect{W: 20, H: s.h}, 0, two)
-		if c.Rect.Dense() != s.dense || c.Rect.Top() != s.top || len(c.Shown) != s.rows {
-			t.Errorf("%d lines high: dense %v, rows from %d on, %d of them", s.h, c.Rect.Dense(), c.Rect.Top(), len(c.Shown))
-		}
-	}
-}
-
 func TestTypingAFilter(t *testing.T) {
 	rows := []string{"acme: confirm", "acme: welcome", "github: device"}
 	for _, c := range []struct {
@@ -130,30 +108,6 @@ func TestTypingAFilter(t *testing.T) {
 		if pass != c.pass || kept != c.kept || col.Typing() != c.typing || strings.TrimSpace(title.String()) != c.title {
 			t.Errorf("%q: passed on %v, %d rows are kept, typing %v, title %q", c.keys, pass, kept, col.Typing(), title)
 		}
-	}
-}
-
-func TestAFilterIsTypedOn(t *testing.T) {
-	c := column(3)
-	type_ := func(names ...string) {
-		c.do(uitest.Search)
-		for _, k := range uitest.Keys(names...) {
-			c.do(k)
-		}
-	}
-	type_("ac", "enter")
-	type_("me", "enter")
-	if !c.Filter.Matches("acme") || c.Filter.Matches("ac dc") {
-		t.Error("a filter that is typed on begins anew")
-	}
-	c.do(uitest.Mark)
-	if !c.Back() || c.Filter.On() || len(c.Marks) != 1 || !c.Back() || c.Back() {
-		t.Error("esc takes away the filter, and the marks after it")
-	}
-	type_("x")
-	c.StopTyping()
-	if c.Typing() || !c.Filter.On() {
-		t.Error("a filter goes when something else gets the keys")
 	}
 }
 

@@ -139,21 +139,6 @@ func TestTheList(t *testing.T) {
 `)
 }
 
-func TestTheTitle(t *testing.T) {
-	s := open(t, 24, 14)
-	s.Show("a")
-	for _, c := range []struct{ label, email, want string }{
-		{"", "ada@x.example", " ada@x.example"}, {"signup", "ada@x.example", " signup  ada@x.example"},
-		{"", "a-name-of-length@x.example", " a-name-of-length"}, {"a label of length", "ada@x.example", " a label of length"},
-	} {
-		s.store.Inboxes["a"].Label, s.store.Inboxes["a"].Email = c.label, c.email
-		s.draw().Is(c.want + "\n\n  No mail in any inbox …")
-	}
-	s.Show(store.All)
-	s.listed("a", mail("1", "Acme", 1))
-	s.draw().See(" All inboxes", "Acme · a …ngth 1 min")
-}
-
 func TestEachInboxKeepsItsPlace(t *testing.T) {
 	s := open(t, 34, 12)
 	s.listed("a", mails(30)...)
@@ -212,48 +197,6 @@ func TestTheFilter(t *testing.T) {
 			t.Errorf("in %s %q keeps %q, want %q", c.inbox, c.text, got, c.want)
 		}
 		s.draw().See("/" + c.text)
-	}
-}
-
-func TestTheMarkedMessages(t *testing.T) {
-	s := open(t, 34, 30)
-	s.Show("a")
-	s.listed("a", mails(4)...)
-	marked := func() string {
-		var ids []string
-		for _, m := range s.Marked() {
-			ids = append(ids, m.ID)
-		}
-		return strings.Join(ids, " ")
-	}
-	for _, c := range []struct {
-		what, marked string
-		do           func()
-	}{
-		{"nothing is marked", "", func() {}},
-		{"one", "4", func() { s.send(uitest.Mark) }},
-		{"two, the newer one first", "4 2", func() { s.send(uitest.Move(1), uitest.Mark) }},
-		{"one of them is left out", "4 2", func() { s.send(uitest.Search); s.press("subject 4", "enter") }},
-		{"three", "4 2 1", func() { s.send(uitest.Back, uitest.Last, uitest.Mark) }},
-		{"one of them goes", "4 2", func() { s.listed("a", mails(4)[:3]...) }},
-		{"no more", "", func() { s.send(uitest.Back) }},
-	} {
-		c.do()
-		if got := marked(); got != c.marked {
-			t.Errorf("%s: marked are %q", c.what, got)
-		}
-	}
-}
-
-func TestWhatIsOnTheScreen(t *testing.T) {
-	s := open(t, 34, 8) // seven rows
-	s.listed("a", mails(30)...)
-	if n := len(s.Keys()); n != 7 || s.Keys()[0] != s.IDs()[0] {
-		t.Errorf("%d rows are on the screen: %q", n, s.Keys())
-	}
-	s.draw().See("1 of 30", "Sender 6  Subject… ada · 6 min")
-	if s.Fit(theme.Rect{}); len(s.Keys()) != 0 {
-		t.Errorf("off the screen are %q", s.Keys())
 	}
 }
 

@@ -163,8 +163,10 @@ func (s *Search) Update(msg tea.Msg) dialog.Result {
 			s.hits.Move(n)
 			return dialog.Result{}
 		}
+		s.edit(msg)
+	case tea.PasteMsg:
+		s.edit(msg)
 	}
-	s.edit(msg)
 	return dialog.Result{}
 }
 

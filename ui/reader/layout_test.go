@@ -83,20 +83,6 @@ func TestALargeBodyIsLaidOutBesideTheFrames(t *testing.T) {
 	s.draw().DontSee("Paragraph")
 }
 
-func TestTheFirstFrameHasItsLines(t *testing.T) {
-	for _, text := range []string{paragraphs(1), paragraphs(1000)} {
-		s := open(t, 60, 20, api.Message{})
-		s.await(api.Message{ID: "1"})
-		opened := message.New("a", api.Message{ID: "1", Text: text})
-		s.Prepare()(opened.Mail())
-		s.Show(opened)
-		if s.Layout() != nil {
-			t.Error("what was prepared is laid out again")
-		}
-		s.draw().See("Paragraph 000")
-	}
-}
-
 // illustrated is a message with an image in it, and one in a part of it.
 func illustrated(t *testing.T) api.Message {
 	m := image.NewRGBA(image.Rect(0, 0, 160, 80))
@@ -199,15 +185,5 @@ func TestAnOvertakenLayoutIsMadeAgain(t *testing.T) {
 		if got := strings.Join(s.Draw(true, start), ""); !strings.Contains(got, "▀") {
 			t.Errorf("after %s the image is not shown:\n%s", between, s.draw())
 		}
-	}
-}
-
-func TestWhatIsNotOnTheScreenIsNotLaidOut(t *testing.T) {
-	s := open(t, 60, 20, api.Message{})
-	s.Fit(theme.Rect{})
-	s.await(api.Message{ID: "1"})
-	s.Prepare()(message.New("a", api.Message{ID: "1", Text: paragraphs(1000)}).Mail())
-	if s.ready != (layoutKey{}) {
-		t.Errorf("it is laid out for %+v", s.ready.options)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"mayfly/api"
 	"mayfly/internal/message"
 	"mayfly/render"
-	"mayfly/ui/dialog"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -273,46 +272,6 @@ func TestReasons(t *testing.T) {
 	s = open(t, 80, 20, api.Message{ID: "h", HTML: "<p hidden>a<p>&nbsp;<p hidden>b"})
 	if got := fmt.Sprint(s.draw()); !strings.Contains(got, "This mail shows nothing: 2 hidden blocks, x shows them") {
 		t.Errorf("a mail that shows nothing does not say so:\n%s", got)
-	}
-}
-
-func TestLabels(t *testing.T) {
-	s := open(t, 60, 20, welcome)
-	var opened render.Link
-	copied := ""
-	labels := func(s *scene) dialog.Dialog {
-		return s.Labels(func(l render.Link) tea.Cmd { opened = l; return nil }, func(url string) tea.Cmd { copied = url; return nil })
-	}
-	press := func(keys string) {
-		d := labels(s)
-		var r dialog.Result
-		for _, k := range uitest.Keys(keys) {
-			r = d.Update(k)
-		}
-		r.Do()
-	}
-	if press("a"); opened.URL != "https://acme.example/confirm" || opened.Host != "acme.example" {
-		t.Errorf("the first label opens %+v", opened)
-	}
-	if press("S"); copied != "https://acme.example/help" {
-		t.Errorf("the second label in capitals copies %q", copied)
-	}
-	x, y := s.at("this link")
-	rows := s.Draw(true, s.now)
-	labels(s).Draw(uitest.Theme(t), rows, 60)
-	if row := []rune(uitest.Draw(t, rows, 60).Rows[y]); string(row[x-1:x+4]) != "athis" {
-		t.Errorf("the label stands in %q", string(row))
-	}
-	s.fit(20, 4)
-	if labels(s) != nil {
-		t.Error("links that are not on the screen have labels")
-	}
-	twice := open(t, 30, 12, api.Message{ID: "1", HTML: `<p><a href="https://x.example/">A link of several lines, which has one label only</a></p>`})
-	if rows := twice.Draw(true, start); true {
-		labels(twice).Draw(uitest.Theme(t), rows, 30)
-		if got := uitest.Draw(t, rows, 30).String(); !strings.Contains(got, "\n aA link") || strings.Contains(got, "\n s") {
-			t.Errorf("the labels are\n%s", got)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,56 +118,6 @@ func TestAFailureOfTheRegistryIsSaid(t *testing.T) {
 	})
 }
 
-func TestARequestIsOneOfItsOwn(t *testing.T) {
-	ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, _ string) {
-		var said []string
-		get := func(n int) *Request {
-			return Ask(s, "asking", "", func(context.Context) (int, error) {
-				if n == 2 {
-					return 0, api.ErrForbidden
-				}
-				return n, nil
-			}, func(n int) tea.Cmd { said = append(said, fmt.Sprint(n)); return nil })
-		}
-		one, two := get(1), get(2)
-		answer := two.Start()().(Answer)
-		if err := do(one); err != nil || answer.Request != two || answer.Request == one || answer.Err != api.ErrForbidden || answer.Apply != nil || !slices.Equal(said, []string{"1"}) {
-			t.Errorf("%v, %+v, said %q", err, answer, said)
-		}
-	})
-}
-
-func TestMessagesLessAndMoreTime(t *testing.T) {
-	for _, extensions := range []bool{true, false} {
-		ask(t, apitest.Options{Extensions: extensions}, func(s *Session, server *apitest.Server, _ string) {
-			rows := []*store.Message{deliver(t, server, apitest.Mail{Subject: "a"}), deliver(t, server, apitest.Mail{Subject: "b"})}
-			left := func(m *store.Message) int {
-				list, err := s.Client.Messages(s.ctx, m.InboxID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return len(list.Messages)
-			}
-			_, deleting := s.DeleteMessage(s.ctx, rows[0].InboxID, rows[0].ID)
-			_, emptying := s.EmptyInbox(s.ctx, rows[1].InboxID)
-			for n, err := range []error{deleting, emptying} {
-				lacks := errors.Is(err, api.ErrUnsupported)
-				if lacks == extensions || lacks != (left(rows[n]) == 1) {
-					t.Errorf("extensions %v: %d left after %v", extensions, left(rows[n]), err)
-				}
-			}
-			if gone, _ := s.DeleteMessage(s.ctx, rows[0].InboxID, rows[0].ID); gone != extensions || s.Client.CannotDeleteMessages() == extensions {
-				t.Errorf("extensions %v: once more, gone %v", extensions, gone)
-			}
-			got, err := s.Extend(s.ctx, rows[1].InboxID, 48*time.Hour)
-			if known, _ := s.Registry.List(); (err == nil) != extensions ||
-				extensions && (len(known) != 1 || time.Until(known[0].ExpiresAt) != 48*time.Hour || !got.ExpiresAt.Equal(known[0].ExpiresAt)) {
-				t.Errorf("extensions %v: %+v, known are %+v", extensions, got, known)
-			}
-		})
-	}
-}
-
 // deliver puts a message into an inbox and returns its row.
 func deliver(t *testing.T, server *apitest.Server, m apitest.Mail) *store.Message {
 	t.Helper()
@@ -241,23 +190,6 @@ func TestAPrefetchWaitsForRoomInTheBudget(t *testing.T) {
 	})
 }
 
-func TestTheRawFormIsAdded(t *testing.T) {
-	for _, extensions := range []bool{true, false} {
-		ask(t, apitest.Options{Extensions: extensions}, func(s *Session, server *apitest.Server, _ string) {
-			opened := take(func(apply func(Opened) tea.Cmd) tea.Cmd {
-				return s.Open(deliver(t, server, apitest.Mail{Subject: "One", Text: "Text"}), 1, func(*render.Mail) {}, apply)
-			})
-			got := take(func(apply func(RawFetched) tea.Cmd) tea.Cmd { return s.FetchRaw("key", opened.Message, apply) })
-			if extensions && (got.Err != nil || got.Message.Raw == nil) || !extensions && !errors.Is(got.Err, api.ErrUnsupported) {
-				t.Errorf("with extensions %v: %+v", extensions, got)
-			}
-			if extensions && len(got.Message.Delivery) == 0 {
-				t.Errorf("without how it came: %+v", got)
-			}
-		})
-	}
-}
-
 func TestFilesOfAMessage(t *testing.T) {
 	ask(t, apitest.Options{Extensions: true}, func(s *Session, server *apitest.Server, dir string) {
 		older := deliver(t, server, apitest.Mail{Subject: "Older", Text: "Hello Ada"})
@@ -300,52 +232,6 @@ func TestFilesOfAMessage(t *testing.T) {
 	})
 }
 
-func TestARefreshIsAnsweredByItsOutcome(t *testing.T) {
-	for _, c := range []struct {
-		inboxID string // "" for all
-		event   watch.Event
-		answer  string
-	}{
-		{"a", watch.Event{Kind: watch.Arrived, InboxID: "b"}, "none"},
-		{"a", watch.Event{Kind: watch.Failed, InboxID: "b", Err: api.ErrUnavailable}, "none"},
-		{"a", watch.Event{Kind: watch.Inboxes}, "none"},
-		{"a", watch.Event{Kind: watch.Recovered, InboxID: "a"}, "none"},
-		{"a", watch.Event{Kind: watch.ModeChanged}, "none"},
-		{"", watch.Event{Kind: watch.Behind}, "none"},
-		{"a", watch.Event{Kind: watch.Listed, InboxID: "a"}, "refreshed just now"},
-		{"a", watch.Event{Kind: watch.Arrived, InboxID: "a"}, "refreshed just now"},
-		{"a", watch.Event{Kind: watch.Failed, InboxID: "a", Err: api.ErrForbidden}, api.ErrForbidden.Error()},
-		{"a", watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable}, api.ErrUnavailable.Error()},
-		{"", watch.Event{Kind: watch.Listed, InboxID: "b"}, "refreshed just now"},
-		{"", watch.Event{Kind: watch.Inboxes}, "refreshed just now"},
-	} {
-		ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, _ string) {
-			told := make(chan host.Result, 1)
-			cmd := s.Refresh(c.inboxID, func(d host.Result) tea.Cmd { told <- d; return nil }).Start()
-			go func() {
-				if answer := cmd().(Answer); answer.Err != nil {
-					told <- host.Result{Err: answer.Err}
-				} else {
-					answer.Apply()
-				}
-			}()
-			s.refreshed(c.event)
-			synctest.Wait()
-			answer := "none"
-			if len(told) > 0 {
-				d := <-told
-				if answer = d.Text; d.Err != nil {
-					answer = d.Err.Error()
-				}
-			}
-			if answer != c.answer {
-				t.Errorf("%q is refreshed, and %v of %q tells %q", c.inboxID, c.event.Kind, c.event.InboxID, answer)
-			}
-			time.Sleep(requestTimeout)
-		})
-	}
-}
-
 func TestARequestIsBoundedInTime(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
 		server.Fail(apitest.Silent, -1)
@@ -353,40 +239,6 @@ func TestARequestIsBoundedInTime(t *testing.T) {
 		err := do(Ask(s, "adding an inbox", "", func(ctx context.Context) (api.Inbox, error) { return s.Adopt(ctx, "inbox") }, nil))
 		if d := time.Since(began); d != requestTimeout || Explain(err) != "The service did not answer in time" {
 			t.Errorf("after %v: %v", d, err)
-		}
-	})
-}
-
-func TestListening(t *testing.T) {
-	play(t, func(s *scene) {
-		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
-		before := s.Session
-		s.use(s.Connect(Target{BaseURL: "b"}, time.Now()))
-		for range 100 { // what is left of an ended session
-			if _, ok := <-before.Watcher.Events(); !ok {
-				return
-			}
-		}
-		t.Error("the events of an ended session do not end")
-	})
-	play(t, func(s *scene) {
-		in, err := s.server.Create("ada", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := s.Connect(Target{BaseURL: "a"}, time.Now())().(Connected)
-		s.Use(m, time.Now()) // its commands do not run: this test listens
-		m.Session.Watcher.Add(in.ID)
-		m.Session.SetView([]string{in.ID})
-		for {
-			var heard []watch.Event
-			answer := m.Session.listen(func(e []watch.Event) tea.Cmd { heard = e; return nil })().(Answer)
-			if answer.Apply(); len(heard) == 0 || answer.Request.Session != m.Session {
-				t.Fatalf("heard %+v", heard)
-			}
-			if slices.ContainsFunc(heard, func(e watch.Event) bool { return e.Kind == watch.Listed && e.InboxID == in.ID }) {
-				return
-			}
 		}
 	})
 }

@@ -3,9 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,26 +86,6 @@ func TestDeletedMessagesAreGoneAtOnce(t *testing.T) {
 	}
 }
 
-func TestInboxesThatAreGoneAreForgotten(t *testing.T) {
-	s := New(start)
-	for n, id := range []string{"gone", "kept", "here", "just"} {
-		s.Put(inbox(id, n), start)
-		switch id {
-		case "gone", "kept":
-			s.Apply(watch.Event{Kind: watch.Gone, InboxID: id}, start)
-		case "just":
-			s.Apply(watch.Event{Kind: watch.Gone, InboxID: id}, start.Add(time.Second))
-		}
-	}
-	keep := func(id string) bool { return id == "kept" }
-	if s.Prune(start.Add(keepGone), keep) {
-		t.Error("pruned too early")
-	}
-	if !s.Prune(start.Add(keepGone+1), keep) || s.Prune(start.Add(keepGone+1), keep) || strings.Join(s.Order, " ") != "just here kept" {
-		t.Errorf("left are %s", s.Order)
-	}
-}
-
 func TestEvents(t *testing.T) {
 	failure := errors.New("no")
 	for _, c := range []struct {
@@ -133,36 +110,6 @@ func TestEvents(t *testing.T) {
 		}
 		if got, _ := s.Apply(c.event, start); (got == nil) != c.stale || i.State != c.state || !errors.Is(i.Err, c.err) {
 			t.Errorf("%s: %+v", c.name, i)
-		}
-	}
-}
-
-func TestWhatIsUnread(t *testing.T) {
-	now := start.Add(time.Minute)
-	seen := registry.ReadState{Until: start.Add(-4 * time.Second).Unix()}
-	failed, recovered := watch.Event{Kind: watch.Failed, InboxID: "a", Err: api.ErrUnavailable}, watch.Event{Kind: watch.Recovered, InboxID: "a"}
-	for _, c := range []struct {
-		name   string
-		seen   map[string]registry.ReadState
-		before []watch.Event
-		list   []api.Summary
-		unread int
-	}{
-		{"nobody has looked", nil, nil, []api.Summary{at("1", -5), at("2", 1)}, 2},
-		{"another inbox was looked at", map[string]registry.ReadState{"b": seen}, nil, []api.Summary{at("1", -5)}, 1},
-		{"an earlier run read the first", map[string]registry.ReadState{"a": seen}, nil, []api.Summary{at("1", -5), at("2", -1)}, 1},
-		{"and the service failed at first", map[string]registry.ReadState{"a": seen}, []watch.Event{failed, recovered}, []api.Summary{at("1", -5), at("2", -1)}, 1},
-		{"what comes later", nil, []watch.Event{{Kind: watch.Listed, InboxID: "a"}}, []api.Summary{at("1", -5), at("1", -5)}, 1},
-	} {
-		s := New(start)
-		s.Merge(c.seen)
-		s.Put(inbox("a", 0), start)
-		for _, e := range c.before {
-			s.Apply(e, start)
-		}
-		s.listed("a", now, c.list...)
-		if got := s.Inboxes["a"].Unread; got != c.unread {
-			t.Errorf("%s: %d unread, want %d", c.name, got, c.unread)
 		}
 	}
 }
@@ -208,86 +155,6 @@ func TestNamesOfAnInbox(t *testing.T) {
 	if i.Gone(start.Add(-1)) || !i.Gone(start) || (&Inbox{}).Gone(start) || !(&Inbox{State: Gone}).Gone(start) {
 		t.Error("an inbox is gone when it was found so, and from its end on")
 	}
-}
-
-// TestAnyEvents: whatever happens, the counts are those of the messages, and every key leads to a
-// message of its inbox, the newest first.
-func TestAnyEvents(t *testing.T) {
-	for seed := range uint64(20) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		s, now := New(start), start
-		for step := range 400 {
-			now = now.Add(time.Duration(r.IntN(60)) * time.Second)
-			anyEvent(r, s, now)
-			if err := s.check(); err != nil {
-				t.Fatalf("seed %d, step %d: %v", seed, step, err)
-			}
-		}
-	}
-}
-
-func anyEvent(r *rand.Rand, s *Store, now time.Time) {
-	id := string(rune('a' + r.IntN(4)))
-	e := watch.Event{InboxID: id, Generation: uint64(r.IntN(2)), Kind: []watch.Kind{watch.Listed, watch.Arrived, watch.Gone, watch.Failed, watch.Recovered}[r.IntN(5)]}
-	switch r.IntN(10) {
-	case 0:
-		if i, isNew := s.Put(inbox(id, r.IntN(9)), now); isNew {
-			i.Generation = uint64(r.IntN(2))
-		}
-	case 1:
-		s.Drop(id)
-	case 2:
-		s.Restore(id)
-	case 3:
-		s.Prune(now, func(id string) bool { return id == "a" })
-	case 4, 5:
-		if keys := s.Keys(All); len(keys) > 0 {
-			s.SetUnread(s.Messages[keys[r.IntN(len(keys))]], r.IntN(2) == 0)
-		}
-	default:
-		for range r.IntN(8) {
-			e.Messages = append(e.Messages, at(fmt.Sprint(r.IntN(12)), r.IntN(600)-300))
-		}
-		s.Apply(e, now)
-	}
-}
-
-func (s *Store) check() error {
-	var all []string
-	unread := 0
-	for id, i := range s.Inboxes {
-		n := 0
-		for _, key := range i.Keys {
-			m := s.Messages[key]
-			if m == nil || m.InboxID != id || m.Key != key {
-				return fmt.Errorf("key %q of %s leads to %+v", key, id, m)
-			}
-			if m.Unread {
-				n++
-			}
-		}
-		if i.Unread != n {
-			return fmt.Errorf("%s has %d unread messages and says %d", id, n, i.Unread)
-		}
-		if all = append(all, i.Keys...); i.State != Gone {
-			unread += n
-		}
-	}
-	keys := s.Keys(All)
-	newest := func(x, y string) int { return newestFirst(s.Messages[x], s.Messages[y]) }
-	switch {
-	case s.Unread() != unread:
-		return fmt.Errorf("%d are unread in all, and it says %d", unread, s.Unread())
-	case !slices.IsSortedFunc(keys, newest):
-		return fmt.Errorf("not the newest first: %q", keys)
-	case !slices.Equal(slices.Sorted(slices.Values(all)), slices.Sorted(slices.Values(keys))):
-		return fmt.Errorf("the inboxes have %q, all of them %q", all, keys)
-	case len(s.Messages) != len(all):
-		return fmt.Errorf("%d messages are kept, %d are listed", len(s.Messages), len(all))
-	case !slices.Equal(slices.Sorted(slices.Values(s.Order)), slices.Sorted(maps.Keys(s.Inboxes))):
-		return fmt.Errorf("the order is %s", s.Order)
-	}
-	return nil
 }
 
 func TestPrefetchingAgain(t *testing.T) {
@@ -384,21 +251,6 @@ func TestTheLastOfTheSameKind(t *testing.T) {
 		if got := s.PreviousSimilar(s.Messages[messageKey("b", "another kind")]); got != nil {
 			t.Errorf("%q is taken for something else", got.Subject)
 		}
-	}
-}
-
-func TestTheSameSubjectComesBeforeASimilarOne(t *testing.T) {
-	s := New(start)
-	s.Put(inbox("a", 0), start)
-	var list []api.Summary
-	for n, subject := range []string{"Welcome to Acme", "Welcome back to Acme", "Welcome to Acme"} {
-		m := at(fmt.Sprint(n), n)
-		m.Subject = subject
-		list = append(list, m)
-	}
-	s.listed("a", start, list...)
-	if got := s.PreviousSimilar(s.Messages[messageKey("a", "2")]); got.ID != "0" {
-		t.Errorf("it is %q", got.Subject)
 	}
 }
 

@@ -53,39 +53,6 @@ func TestPanesAreJoinedAtTheirRules(t *testing.T) {
 	}
 }
 
-func TestADividerIsDragged(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		in       theme.Input
-		from, to [2]int // a cell, and the column it is dragged to
-		want     [3]int // widths
-	}{
-		{"the first", theme.Input{Width: 120, Height: 36}, [2]int{26, 5}, [2]int{40}, [3]int{40, 38, 40}},
-		{"the second", theme.Input{Width: 120, Height: 36}, [2]int{65, 5}, [2]int{80}, [3]int{26, 53, 39}},
-		{"too far", theme.Input{Width: 120, Height: 36}, [2]int{26, 5}, [2]int{500}, [3]int{64, 24, 30}},
-		{"off the screen", theme.Input{Width: 120, Height: 36}, [2]int{26, 5}, [2]int{-3}, [3]int{16, 38, 64}},
-		{"beside it", theme.Input{Width: 120, Height: 36}, [2]int{27, 5}, [2]int{40}, [3]int{26, 38, 54}},
-		{"at the header", theme.Input{Width: 120, Height: 36}, [2]int{26, 0}, [2]int{40}, [3]int{26, 38, 54}},
-		{"of two panes", theme.Input{Width: 80, Height: 24}, [2]int{26, 5}, [2]int{30}, [3]int{30, 49, 0}},
-		{"of two others", theme.Input{Width: 80, Height: 24, Focus: theme.Reader}, [2]int{30, 5}, [2]int{40}, [3]int{0, 40, 39}},
-	} {
-		l := theme.Compute(c.in)
-		d := &c.in.Dividers
-		if d.Grab(l, c.from[0], c.from[1]) {
-			d.Drag(l, c.to[0])
-		}
-		d.Release()
-		d.Drag(l, 70) // it was let go
-		var got [3]int
-		for p, r := range theme.Compute(c.in).Panes {
-			got[p] = r.W
-		}
-		if got != c.want {
-			t.Errorf("%s: the panes are %v wide, want %v", c.name, got, c.want)
-		}
-	}
-}
-
 func TestThePaneAtACell(t *testing.T) {
 	l := theme.Compute(theme.Input{Width: 120, Height: 36})
 	for _, c := range []struct {
@@ -100,14 +67,4 @@ func TestThePaneAtACell(t *testing.T) {
 	if theme.WheelRows(tea.MouseWheelMsg{Button: tea.MouseWheelUp}) >= 0 || theme.WheelRows(tea.MouseWheelMsg{Button: tea.MouseWheelLeft}) != 0 {
 		t.Error("the wheel scrolls the wrong way")
 	}
-}
-
-func TestNoRoom(t *testing.T) {
-	for _, size := range [][2]int{{19, 6}, {20, 5}, {3, 3}, {1, 1}, {0, 4}} {
-		rows := theme.TooSmall(size[0], size[1])
-		if uitest.Draw(t, rows, size[0]); len(rows) != size[1] {
-			t.Errorf("%v: %d rows", size, len(rows))
-		}
-	}
-	uitest.Draw(t, theme.TooSmall(19, 5), 19).See("terminal too small:", "need 20×6")
 }

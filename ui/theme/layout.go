@@ -1,7 +1,6 @@
 package theme
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,10 +29,6 @@ const (
 	threeFrom = 120 // columns from which three panes stand side by side
 	twoFrom   = 80  // columns from which two do
 	rulesFrom = 12  // rows from which rules separate the bars from the panes
-
-	minInboxes  = 16
-	minMessages = 24
-	minReader   = 30
 )
 
 // Rect is a rectangle in cells; X and Y count from the top left corner.
@@ -62,7 +57,6 @@ type Input struct {
 	Focus         Pane
 	Reading       bool // a message is open
 	Zoomed        bool // the pane with focus has the whole screen
-	Dividers      Dividers
 }
 
 // Layout is where everything goes: between the header, which is the first row, and the footer, which is the last. A pane that
@@ -86,17 +80,15 @@ func Compute(in Input) Layout {
 	if in.Height >= rulesFrom {
 		l.Rules = []int{1, in.Height - 2}
 	}
-	set := in.Dividers
 	switch {
 	case in.Zoomed || in.Width < twoFrom:
 		l.split(in.Focus)
 	case in.Width >= threeFrom:
-		left := width(set.inboxes, min(26+(in.Width-threeFrom)/12, 34), minInboxes, in.Width-2-minMessages-minReader)
-		l.split(Inboxes, left, width(set.messages, min(38+(in.Width-threeFrom)/6, 60), minMessages, in.Width-2-left-minReader))
+		l.split(Inboxes, min(26+(in.Width-threeFrom)/12, 34), min(38+(in.Width-threeFrom)/6, 60))
 	case in.Focus == Reader || in.Focus == Messages && in.Reading:
-		l.split(Messages, width(set.messages, min(30+(in.Width-twoFrom)/5, 38), minMessages, in.Width-1-minReader))
+		l.split(Messages, min(30+(in.Width-twoFrom)/5, 38))
 	default:
-		l.split(Inboxes, width(set.inboxes, 26, minInboxes, in.Width-1-minMessages))
+		l.split(Inboxes, 26)
 	}
 	return l
 }
@@ -124,50 +116,6 @@ func (l Layout) At(x, y int) (Pane, bool) {
 	}
 	return 0, false
 }
-
-// divider returns the index of the vertical rule at a cell, -1 if there is none.
-func (l Layout) divider(x, y int) int {
-	if len(l.Rules) == 2 && (y <= l.Rules[0] || y >= l.Rules[1]) || y < 1 || y >= l.Height-1 {
-		return -1
-	}
-	return slices.Index(l.Dividers, x)
-}
-
-// width is the width of a pane: the one set by dragging, else the usual one, within bounds.
-func width(set, usual, low, high int) int { return max(low, min(cmp.Or(set, usual), high)) }
-
-// Dividers are the pane widths set by dragging. The zero value means the default widths.
-type Dividers struct {
-	inboxes, messages int
-	dragging          int // index of the divider being dragged, from 1; 0 for none
-}
-
-// Grab starts dragging the divider at a cell, and reports whether there is one.
-func (d *Dividers) Grab(l Layout, x, y int) bool {
-	n := l.divider(x, y)
-	if n < 0 {
-		return false
-	}
-	d.dragging = n + 1
-	if l.Panes[Inboxes].Empty() {
-		d.dragging = 2
-	}
-	return true
-}
-
-// Drag moves the grabbed divider to column x.
-func (d *Dividers) Drag(l Layout, x int) {
-	switch {
-	case d.dragging == 0:
-	case d.dragging == 1 && !l.Panes[Inboxes].Empty():
-		d.inboxes = max(1, x)
-	default:
-		d.messages = max(1, x-l.Panes[Messages].X)
-	}
-}
-
-// Release ends dragging.
-func (d *Dividers) Release() { d.dragging = 0 }
 
 // Title is the first row of a pane, w cells wide: its title, and right at the right end.
 func Title(th *Theme, title, right string, w int, focused bool) string {

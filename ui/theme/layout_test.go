@@ -7,8 +7,8 @@ func TestEveryCellBelongsToOnePart(t *testing.T) {
 		for _, h := range []int{6, 7, 11, 12, 24, 60, 120} {
 			for _, focus := range []Pane{Inboxes, Messages, Reader} {
 				for _, reading := range []bool{false, true} {
-					for _, dragged := range []int{0, 1, 30, 500} {
-						in := Input{w, h, focus, reading, dragged == 1, Dividers{inboxes: dragged, messages: dragged}}
+					for _, zoomed := range []bool{false, true} {
+						in := Input{w, h, focus, reading, zoomed}
 						checkCover(t, in, Compute(in))
 					}
 				}
@@ -39,11 +39,7 @@ func checkCover(t *testing.T, in Input, l Layout) {
 		paint(Rect{0, y, in.Width, 1})
 	}
 	for _, x := range l.Dividers {
-		for y := range in.Height {
-			if l.divider(x, y) >= 0 {
-				paint(Rect{x, y, 1, 1})
-			}
-		}
+		paint(Rect{x, l.Top(), 1, in.Height - 2*l.Top()})
 	}
 	for i, n := range grid {
 		if n != 1 {
