@@ -115,54 +115,40 @@ func (d *dotReader) add(n int) {
 	d.longest = max(d.longest, d.line)
 }
 
-// bodyPools are pools of message buffers of 16, 64, 256 and 1,024 KiB. Larger buffers are rare and
-// left to the garbage collector.
-var bodyPools [4]sync.Pool
+// A message's buffer has a power of two of octets, minBuffer at least, but not more than the limit of a message.
+const minBuffer = 16 << 10
 
-// pooledSize returns the size of the buffers in pool i.
-func pooledSize(i int) int { return 16 << 10 << (2 * i) }
+// bodyPools are the pools of buffers of 16 to 1,024 KiB. Larger ones are rare and left to the garbage collector.
+var bodyPools [7]sync.Pool
 
-// poolFor returns the pool with the smallest buffers that hold n octets, or -1.
-func poolFor(n int) int {
-	for i := range bodyPools {
-		if n <= pooledSize(i) {
-			return i
-		}
+// poolOf returns the pool of buffers of a size, or nil.
+func poolOf(size int) *sync.Pool {
+	if i := bits.Len(uint(size/minBuffer)) - 1; i >= 0 && i < len(bodyPools) && size == minBuffer<<i {
+		return &bodyPools[i]
 	}
-	return -1
+	return nil
 }
 
-// newBuffer returns an empty buffer with room for n octets. A buffer too large for the pools has
-// room for more, but not beyond limit unless n is.
+// newBuffer returns an empty buffer with room for n octets of a message, which has limit at most.
 func newBuffer(n int, limit int64) *[]byte {
-	pool := poolFor(n)
-	if pool < 0 {
-		size := max(n, int(min(1<<bits.Len(uint(n-1)), limit)))
-		b := make([]byte, 0, size)
-		return &b
+	size := int(min(int64(max(minBuffer, 1<<bits.Len(uint(n-1)))), limit))
+	if pool := poolOf(size); pool != nil {
+		if b, ok := pool.Get().(*[]byte); ok {
+			*b = (*b)[:0]
+			return b
+		}
 	}
-	if b, ok := bodyPools[pool].Get().(*[]byte); ok {
-		*b = (*b)[:0]
-		return b
-	}
-	b := make([]byte, 0, pooledSize(pool))
+	b := make([]byte, 0, size)
 	return &b
 }
 
 // maxBufferBytes returns how many octets the buffers of one message can have together: while it
 // grows to the limit, there are two.
 func maxBufferBytes(limit int64) int64 {
-	if limit <= 0 {
-		return 0
+	if limit <= minBuffer {
+		return max(limit, 0)
 	}
-	switch pool := poolFor(int(min(limit, 1<<30))); {
-	case pool < 0:
-		return limit + 1<<(bits.Len64(uint64(limit-1))-1)
-	case pool == 0:
-		return int64(pooledSize(0))
-	default:
-		return int64(pooledSize(pool) + pooledSize(pool-1))
-	}
+	return limit + 1<<(bits.Len64(uint64(limit-1))-1)
 }
 
 // body is a message being received, in a buffer that is counted to an API key.
@@ -231,7 +217,7 @@ func (b *body) release() {
 }
 
 func recycle(buf *[]byte) {
-	if pool := poolFor(cap(*buf)); pool >= 0 {
-		bodyPools[pool].Put(buf)
+	if pool := poolOf(cap(*buf)); pool != nil {
+		pool.Put(buf)
 	}
 }

@@ -828,7 +828,7 @@ func (c fromAddress) RemoteAddr() net.Addr { return c.remote }
 func TestMemoryInFlightOfAKey(t *testing.T) {
 	t.Parallel()
 	l := newPipeListener()
-	s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 160 << 10}})
+	s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxMessageBytes: 40 << 10, MaxInFlightBytes: 160 << 10}})
 	begin := func(to string) *peer {
 		c := newClient(t, l.dial())
 		c.expect("220")
@@ -843,7 +843,7 @@ func TestMemoryInFlightOfAKey(t *testing.T) {
 		c.expect("354")
 		sending = append(sending, c)
 	}
-	large.send(strings.Repeat("0123456789\r\n", 5000) + ".\r\n") // outgrows the memory
+	large.send(strings.Repeat("0123456789\r\n", 3000) + ".\r\n") // outgrows the memory
 	large.expect("452 4.3.1")
 	large.Close()
 	sending = append(sending, begin("d"))
