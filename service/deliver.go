@@ -216,7 +216,9 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 // deliver stores the message for some of the recipients, in inboxes where it is not stored yet, and returns those whose
 // inbox is gone.
 func (s *Service) deliver(ctx context.Context, d *Delivery, to []Recipient, stored map[string]bool) (gone []Recipient, err error) {
-	to = slices.Clone(to)
+	if slices.ContainsFunc(to, func(r Recipient) bool { return r.InboxID == "" }) {
+		to = slices.Clone(to)
+	}
 	sum := mail.Summarize(d.Raw)
 	from := sum.From.Addr
 	if from == "" {
@@ -271,7 +273,12 @@ func (s *Service) deliver(ctx context.Context, d *Delivery, to []Recipient, stor
 			}})
 		}
 	}
-	return slices.DeleteFunc(to, func(r Recipient) bool { return stored[r.InboxID] }), nil
+	for _, r := range to {
+		if !stored[r.InboxID] {
+			gone = append(gone, r)
+		}
+	}
+	return gone, nil
 }
 
 // forDelivery makes the inbox of one of a message's recipients, unless a quota refuses the message: no inbox

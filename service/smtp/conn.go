@@ -57,6 +57,7 @@ type conn struct {
 	raw     net.Conn     // for deadlines
 	nc      net.Conn     // for reading and writing: raw, or TLS over it
 	address netip.Prefix // of the client, for the limits per address
+	client  string       // its IP address and port
 	log     *slog.Logger
 
 	implicitTLS bool // begin with a TLS handshake

@@ -23,7 +23,8 @@ const maxAuthLine = 12288
 // serve runs the session, closes the connection and leaves.
 func (c *conn) serve() {
 	c.begun = time.Now()
-	c.record = c.server.log.open(c.raw.RemoteAddr().String())
+	c.client = c.raw.RemoteAddr().String()
+	c.record = c.server.log.open(c.client)
 	c.small = make([]byte, commandSize)
 	c.in = c.small
 	err := c.survive()
@@ -33,7 +34,7 @@ func (c *conn) serve() {
 	c.logEnd(err)
 	c.tx.reset()
 	c.shrink()
-	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
+	c.log.Debug("SMTP session", "remote", c.client, "messages", c.messages, "refused", c.refused,
 		"errors", c.errors, "tls", c.tls, "duration", time.Since(c.begun), "end", err)
 }
 
@@ -249,7 +250,7 @@ func (c *conn) handshake() error {
 // mayLogIn reports whether a login is offered now: an API key is not sent in the clear to another machine.
 func (c *conn) mayLogIn() bool {
 	o := &c.server.options
-	return o.AuthAny || o.InsecureLogins || c.tls != "" || sockets.IsLoopbackAddress(c.raw.RemoteAddr().String())
+	return o.AuthAny || o.InsecureLogins || c.tls != "" || sockets.IsLoopbackAddress(c.client)
 }
 
 // auth logs in with PLAIN or LOGIN (RFC 4954).

@@ -40,8 +40,13 @@ type sessionRecord struct {
 }
 
 type loggedMessage struct {
-	api.SessionMessage
-	owners []string // of the addresses of Recipients
+	api.SessionMessage // without its recipients
+	to                 []loggedRecipient
+}
+
+type loggedRecipient struct {
+	api.Recipient
+	owner string // the ID of the key that has the address
 }
 
 // open adds a session.
@@ -118,8 +123,7 @@ func (c *conn) logReply(verb string) {
 			r.messages = slices.Delete(r.messages, 0, 1)
 			s.Earlier++
 		}
-		m := api.SessionMessage{Begun: stamp(), From: shortened(c.tx.from), Recipients: []api.Recipient{}}
-		r.messages = append(r.messages, loggedMessage{SessionMessage: m})
+		r.messages = append(r.messages, loggedMessage{SessionMessage: api.SessionMessage{Begun: stamp(), From: shortened(c.tx.from)}})
 	case "DATA":
 		if !c.tx.open && last >= 0 {
 			r.messages[last].Reply = shortened(c.last)
@@ -133,9 +137,8 @@ func (c *conn) logRecipient(to service.Recipient) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := &r.messages[len(r.messages)-1]
-	if m.More = len(m.Recipients) == maxSessionRecipients; !m.More {
-		m.Recipients = append(m.Recipients, api.Recipient{Address: shortened(to.Address), Refused: shortened(to.Refused)})
-		m.owners = append(m.owners, to.KeyID)
+	if m.More = len(m.to) == maxSessionRecipients; !m.More {
+		m.to = append(m.to, loggedRecipient{api.Recipient{Address: shortened(to.Address), Refused: shortened(to.Refused)}, to.KeyID})
 	}
 	r.concern(to.KeyID)
 }
@@ -175,9 +178,9 @@ func (s *Server) Sessions(ctx context.Context, k service.Key) (api.SessionList, 
 			return list, err
 		}
 	}
-	concerns := func(to api.Recipient, owner string) bool {
-		if list.AllKeys || owner != "" || to.Address == "" {
-			return list.AllKeys || owner == k.ID
+	concerns := func(to loggedRecipient) bool {
+		if list.AllKeys || to.owner != "" || to.Address == "" {
+			return list.AllKeys || to.owner == k.ID
 		}
 		return slices.ContainsFunc(inboxes.Inboxes, func(in service.Inbox) bool { return address.Near(in.Address, to.Address) })
 	}
@@ -191,12 +194,12 @@ func (s *Server) Sessions(ctx context.Context, k service.Key) (api.SessionList, 
 		for _, logged := range r.messages {
 			m := logged.SessionMessage
 			m.Recipients = []api.Recipient{}
-			for i, to := range logged.Recipients {
-				if concerns(to, logged.owners[i]) {
-					m.Recipients = append(m.Recipients, to)
+			for _, to := range logged.to {
+				if concerns(to) {
+					m.Recipients = append(m.Recipients, to.Recipient)
 				}
 			}
-			if len(m.Recipients) > 0 || len(logged.Recipients) == 0 && own {
+			if len(m.Recipients) > 0 || len(logged.to) == 0 && own {
 				session.Messages = append(session.Messages, m)
 			}
 		}

@@ -357,7 +357,7 @@ func (c *conn) store() error {
 	count.delivering.Inc()
 	defer count.delivering.Dec()
 	d := service.Delivery{From: tx.from, To: tx.recipients, Refused: tx.refused, Raw: tx.body.bytes(), Session: service.Session{
-		Client: c.raw.RemoteAddr().String(), Connected: c.begun, Hello: c.hello, TLS: c.tls, Login: c.login, Parameters: tx.parameters, Messages: c.byKey,
+		Client: c.client, Connected: c.begun, Hello: c.hello, TLS: c.tls, Login: c.login, Parameters: tx.parameters, Messages: c.byKey,
 	}}
 	if err := c.server.service.Deliver(c.server.sessions.Context(), d); err != nil {
 		return err
