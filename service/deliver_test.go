@@ -51,35 +51,6 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-func TestPages(t *testing.T) {
-	t.Parallel()
-	s, k := start(t, service.Dev, service.Options{})
-	in := create(t, s, k, "ada")
-	for range 5 {
-		deliver(t, s, plainMail, in.Address)
-	}
-	all := list(t, s, k, in.ID).Messages
-	page, err := s.Messages(t.Context(), k, in.ID, service.Page{Limit: 2, After: all[1].ID})
-	must(t, err)
-	if page.Total != 5 || len(page.Messages) != 2 || page.Messages[0] != all[2] || page.Messages[1] != all[3] {
-		t.Errorf("page %+v", page)
-	}
-	page, err = s.Messages(t.Context(), k, in.ID, service.Page{After: all[4].ID})
-	must(t, err)
-	if page.Total != 5 || len(page.Messages) != 0 {
-		t.Errorf("after the oldest: %+v", page)
-	}
-	must(t, s.DeleteMessages(t.Context(), k, in.ID, all[1].ID))
-	page, err = s.Messages(t.Context(), k, in.ID, service.Page{Limit: 2, After: all[1].ID})
-	must(t, err)
-	if page.Total != 4 || len(page.Messages) != 2 || page.Messages[0] != all[2] || page.Messages[1] != all[3] {
-		t.Errorf("after one that is gone: %+v", page)
-	}
-	for _, after := range []string{"x", service.NewMessageID(6), service.NewMessageID(3)} {
-		wantCode(t, failure(s.Messages(t.Context(), k, in.ID, service.Page{After: after})), service.NotFound)
-	}
-}
-
 func TestSummaryIsBounded(t *testing.T) {
 	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{})
@@ -361,19 +332,6 @@ func TestNoInboxWithoutAMessage(t *testing.T) {
 	must(t, err)
 	if len(all) != 2 || inboxes(t, s, service.Key{ID: "postmaster"}) != 1 {
 		t.Errorf("the postmaster has %v", all)
-	}
-}
-
-func TestCatchAllLifetime(t *testing.T) {
-	t.Parallel()
-	s, k := start(t, service.Dev, service.Options{CatchAll: "new"})
-	deliver(t, s, plainMail, "anyone@any.example")
-	r, err := s.Recipient(t.Context(), "", "anyone@any.example")
-	must(t, err)
-	in, err := s.Inbox(t.Context(), k, r.InboxID)
-	must(t, err)
-	if got := in.ExpiresAt.Sub(in.CreatedAt); got != 24*time.Hour {
-		t.Errorf("by default an inbox lives for %v", got)
 	}
 }
 

@@ -1,8 +1,6 @@
 package service_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -200,41 +198,4 @@ func TestRateLimit(t *testing.T) {
 		}
 		wantCode(t, failure(s.Allow(ctx, k)), service.RateLimited)
 	})
-}
-
-// Whenever requests are made, no 60 seconds see more than the limit, and none is refused below it.
-func TestRateLimitInAnyMinute(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(5) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := service.New(nil, service.Options{}) // the limiter needs no store
-				k := service.Key{ID: "key", Plan: service.Dev}
-				r := rand.New(rand.NewPCG(seed, 2))
-				var allowed []time.Time
-				for range 2000 {
-					now := time.Now()
-					recent := 0
-					for _, at := range allowed {
-						if now.Sub(at) < time.Minute {
-							recent++
-						}
-					}
-					_, err := s.Allow(t.Context(), k)
-					if want := recent < 60; want != (err == nil) {
-						t.Fatalf("%d requests in the last minute: %v", recent, err)
-					}
-					if err == nil {
-						allowed = append(allowed, now)
-					}
-					if r.IntN(20) == 0 {
-						time.Sleep(time.Duration(r.IntN(90_000)) * time.Millisecond)
-					} else {
-						time.Sleep(time.Duration(r.IntN(900)) * time.Millisecond)
-					}
-				}
-			})
-		})
-	}
 }

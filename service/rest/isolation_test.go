@@ -72,22 +72,6 @@ func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
 	srv.wants(t, http.StatusNotFound, mine, "GET", own.path()+"/messages/"+message+"/delivery", "")
 }
 
-// Another key's mail and inboxes do not end a long poll.
-func TestLongPollIgnoresOtherKeys(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	mine, theirs := srv.key(t, service.Startup), srv.key(t, service.Startup)
-	in := srv.newInbox(t, theirs)
-	c := srv.longPoll(t, mine, "/v1/inboxes", srv.call(t, mine, "GET", "/v1/inboxes", "").header.Get("ETag"))
-	srv.deliver(t, in.Email, sampleMail)
-	srv.newInbox(t, theirs)
-	own := srv.newInbox(t, mine)
-	a := <-c
-	if list := decode[map[string]any](t, a, http.StatusOK); list["total"] != 1.0 || !strings.Contains(a.body, own.ID) {
-		t.Errorf("got %s", a.body)
-	}
-}
-
 func TestRateLimitIsExact(t *testing.T) {
 	t.Parallel()
 	srv, key := newServerAndKey(t, service.Dev)

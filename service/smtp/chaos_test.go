@@ -2,7 +2,6 @@ package smtp
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -105,31 +104,6 @@ func TestChaosAtEachStage(t *testing.T) {
 	}
 }
 
-func TestChaosRulesOfAStageInTheirOrder(t *testing.T) {
-	t.Parallel()
-	svc := &inboxes{}
-	s, address := serve(t, svc, Options{Chaos: "data=451:1x,data=lost:1x,data=550:1x"})
-	for i, want := range []string{"451 4.3.0", "", "550 5.1.1", "250 2.0.0 Stored"} {
-		c := dial(t, address)
-		c.beginData()
-		c.send(fmt.Sprintf("%d\r\n.\r\n", i))
-		if want == "" {
-			c.expectEnd()
-			continue
-		}
-		c.expect(want)
-		c.run("NOOP → 250")
-	}
-	if got := svc.mails(); len(got) != 2 || got[0].raw != "1\r\n" || got[1].raw != "3\r\n" {
-		t.Errorf("got %q", got)
-	}
-	for _, rule := range []string{"data=451:1x", "data=lost:1x", "data=550:1x"} {
-		if n := value(s.count.faults.WithLabelValues(rule)); n != 1 {
-			t.Errorf("%s occurred %d times", rule, n)
-		}
-	}
-}
-
 func TestChaosKeepsThePipelineInOrder(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		svc := &inboxes{}
@@ -146,21 +120,6 @@ func TestChaosKeepsThePipelineInOrder(t *testing.T) {
 			t.Errorf("got %d mails", len(got))
 		}
 	})
-}
-
-func TestChaosByChance(t *testing.T) {
-	t.Parallel()
-	_, address := serve(t, &inboxes{}, Options{Chaos: "helo=451:50%"})
-	c := dial(t, address)
-	c.expect("220")
-	replies := map[string]int{}
-	for range 200 {
-		c.send("HELO me\r\n")
-		replies[c.expect("")[:3]]++
-	}
-	if replies["250"] == 0 || replies["451"] == 0 || len(replies) != 2 {
-		t.Errorf("got %v", replies)
-	}
 }
 
 // A slow answer comes at once when the server shuts down.
@@ -199,21 +158,6 @@ func TestChaosSlowAnswerEndsWithTheServer(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestChaosEndsWithTheSession(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
-		serveOn(t, l, &inboxes{}, Options{Chaos: "data=slow:2h"})
-		c := newClient(t, l.dial())
-		begun := time.Now()
-		c.beginData()
-		c.run(". → 250 2.0.0 Stored")
-		c.expect("421 4.4.2")
-		c.expectEnd()
-		if waited := time.Since(begun); waited != time.Hour {
-			t.Errorf("ended after %v", waited)
-		}
-	})
 }
 
 // An address asks for a fault of its own, where that is allowed, and other recipients get what they would without it.
