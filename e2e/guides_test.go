@@ -64,15 +64,42 @@ func (g guide) file(name string) string {
 	return ""
 }
 
-// run runs the page's command, whose output must have want.
-func (g guide) run(want string) {
+// command is the page's command, in two parts: the service, and the application that it runs.
+func (g guide) command() (service, application string) {
 	g.t.Helper()
 	command := regexp.MustCompile(`\n    ((?:npx \S+/)?mayfly exec (?:.*\\\n)*.*)\n`).FindStringSubmatch(g.text)
 	if command == nil {
 		g.t.Fatal("the page has no command with mayfly exec")
 	}
-	if out := g.exec(command[1]); !strings.Contains(out, want) {
+	service, application, _ = strings.Cut(command[1], " -- ")
+	return service + " -- ", strings.TrimPrefix(application, "\\\n")
+}
+
+// run runs the page's command twice. Its output must have want, and the second mail must be as the snapshot of the first.
+func (g guide) run(want string) {
+	g.t.Helper()
+	service, application := g.command()
+	g.write("run", "#!/bin/sh\n"+application+"\n")
+	for range 2 {
+		g.outputs(want, service+"sh -ec './run && mayfly snap signup'")
+	}
+	g.checkSnapshot("mails/signup.txt")
+}
+
+func (g guide) outputs(want, command string) {
+	g.t.Helper()
+	if out := g.exec(command); !strings.Contains(out, want) {
 		g.t.Errorf("no %q in %s", want, out)
+	}
+}
+
+// checkSnapshot checks that a snapshot has no code and no token, which differ in each run.
+func (g guide) checkSnapshot(name string) {
+	g.t.Helper()
+	text, err := os.ReadFile(filepath.Join(g.dir, name))
+	must(g.t, err)
+	if !strings.Contains(string(text), "«code»") && !strings.Contains(string(text), "«token»") {
+		g.t.Errorf("nothing is masked:\n%s", text)
 	}
 }
 
@@ -153,5 +180,18 @@ export default {
 	must(t, os.CopyFS(below, os.DirFS(g.dir)))
 	g.dir = below
 	g.machine = g.with("CHROMIUM="+os.Getenv("CHROMIUM"), "NEXT_TELEMETRY_DISABLED=1")
-	g.run("1 passed")
+	g.write("tests/mail.spec.ts", `import { expect, test } from '@.example/playwright';
+
+test('mails as before', async ({ page, inbox }) => {
+  await page.goto('/');
+  await page.getByLabel('E-mail').fill(inbox.email);
+  await page.getByRole('button', { name: 'Sign up' }).click();
+  await expect(inbox).toMatchMailSnapshot('signup');
+});
+`)
+	service, application := g.command()
+	for range 2 {
+		g.outputs("2 passed", service+application)
+	}
+	g.checkSnapshot("tests/mails/signup.txt")
 }
