@@ -176,6 +176,26 @@ func TestMessage(t *testing.T) {
 	}
 }
 
+// A client that saves all of a message has it read and parsed once.
+func TestMessageIsReadOnceForItsAttachments(t *testing.T) {
+	t.Parallel()
+	reads := 0
+	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
+		return slowStore{s, func() { reads++ }}
+	})
+	key := srv.key(t, service.Dev)
+	_, path := srv.newMessage(t, key, "Content-Type: multipart/mixed; boundary=m\r\n\r\n"+strings.Repeat("--m\r\nContent-Type: image/png\r\n\r\nx\r\n", 5)+"--m--\r\n")
+	attachments := get[map[string]any](t, srv, key, path)["attachments"].([]any)
+	for _, a := range attachments {
+		if got := srv.call(t, key, "GET", path+"/attachments/"+a.(map[string]any)["id"].(string), ""); got.status != http.StatusOK || got.body != "x" {
+			t.Errorf("%d %q", got.status, got.body)
+		}
+	}
+	if len(attachments) != 5 || reads != 1 {
+		t.Errorf("a message with %d attachments was read %d times", len(attachments), reads)
+	}
+}
+
 // A large message has the same JSON as a small one.
 func TestLargeMessage(t *testing.T) {
 	t.Parallel()

@@ -111,9 +111,12 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	if page.Address != "" {
 		return w.sendJSON(http.StatusOK, inboxJSON(list.Inboxes[0]))
 	}
-	body, err := s.inboxesJSON(list)
-	if err != nil {
-		return err
+	body, ok := s.answers.get(listKey(key.ID, version, page))
+	if !ok {
+		if body, err = s.inboxesJSON(list); err != nil {
+			return err
+		}
+		s.answers.put(listKey(key.ID, version, page), body)
 	}
 	w.send(http.StatusOK, "application/json", body)
 	return nil

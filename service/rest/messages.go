@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -42,6 +43,11 @@ func (s *Server) listMessages(w *response, r *http.Request) error {
 // sendMessages sends a list. A long one is read and sent in parts, so that it takes no more memory
 // than a short one; messages that arrive meanwhile are newer than all of it and not included.
 func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, page service.Page) error {
+	if body, ok := s.answers.get(listKey(in.ID, in.Version, page)); ok {
+		w.Header().Set("Etag", versionTag(in.Version))
+		w.send(http.StatusOK, "application/json", body)
+		return nil
+	}
 	part := page
 	if part.Limit == 0 {
 		part.Limit = maxLimit
@@ -51,7 +57,7 @@ func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, pa
 		return err
 	}
 	w.Header().Set("Etag", versionTag(list.Version))
-	total := list.Total
+	total, version := list.Total, list.Version
 	b := bytes.NewBufferString(`{"messages":[`)
 	for {
 		if err := writeElements(b, list.Messages, summaryJSON); err != nil {
@@ -78,8 +84,14 @@ func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, pa
 		w.sendPart("application/json", b.Bytes())
 		return nil
 	}
+	s.answers.put(listKey(in.ID, version, page), b.Bytes())
 	w.send(http.StatusOK, "application/json", b.Bytes())
 	return nil
+}
+
+// listKey returns the cache key of a list, which differs for each version of the inbox.
+func listKey(id string, version uint64, p service.Page) string {
+	return id + versionTag(version) + strconv.Itoa(p.Limit) + "," + p.After
 }
 
 // writeElements writes the elements of a JSON array, directly, as in encode.
@@ -119,20 +131,23 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	if w.unchanged(r, etag) {
 		return nil
 	}
-	release, err := s.reserve(w, r, summary.Size, cost)
-	if err != nil {
-		return err
-	}
-	defer release() // once it is sent
-	m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), summary.ID)
-	if err != nil {
-		return err
-	}
-	body := m.Raw
-	if !raw {
-		if body, err = encode(messageJSON(m)); err != nil {
+	body, ok := s.answers.get(etag)
+	if !ok {
+		release, err := s.reserve(w, r, summary.Size, cost)
+		if err != nil {
 			return err
 		}
+		defer release() // once it is sent
+		m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), summary.ID)
+		if err != nil {
+			return err
+		}
+		if body = m.Raw; !raw {
+			if body, err = encode(s.messageJSON(m)); err != nil {
+				return err
+			}
+		}
+		s.answers.put(etag, body)
 	}
 	if raw {
 		w.Header().Set("Content-Security-Policy", "sandbox")
@@ -176,8 +191,8 @@ func (s *Server) deleteMessages(w *response, r *http.Request) error {
 	return w.sendJSON(http.StatusOK, api.Deleted{Deleted: true})
 }
 
-func messageJSON(m service.Message) api.Message {
-	parsed := mail.Parse(m.Raw)
+func (s *Server) messageJSON(m service.Message) api.Message {
+	parsed := s.parse(m)
 	answer := api.Message{
 		ID:          m.ID,
 		From:        m.From,
@@ -212,16 +227,19 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 		return err
 	}
 	defer release()
-	m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), summary.ID)
-	if err != nil {
-		return err
+	opened := s.opened.Load()
+	if opened == nil || opened.id != summary.ID {
+		m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), summary.ID)
+		if err != nil {
+			return err
+		}
+		opened = &openedMessage{m.ID, s.parse(m).Attachments}
 	}
-	attachments := mail.Parse(m.Raw).Attachments
-	i := slices.IndexFunc(attachments, func(a mail.Attachment) bool { return a.ID == r.PathValue("attachment") })
+	i := slices.IndexFunc(opened.attachments, func(a mail.Attachment) bool { return a.ID == r.PathValue("attachment") })
 	if i < 0 {
 		return service.Errorf(service.NotFound, "No such attachment")
 	}
-	a := attachments[i]
+	a := opened.attachments[i]
 	if w.unchanged(r, `"`+summary.ID+`.`+a.ID+`"`) {
 		return nil
 	}
@@ -229,6 +247,65 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 	w.Header().Set("Content-Security-Policy", "sandbox")
 	w.send(http.StatusOK, downloadType(a.ContentType, a.Charset), a.Content)
 	return nil
+}
+
+// openedFor is how long the attachments of a message are kept.
+const openedFor = 10 * time.Second
+
+// openedMessage has the attachments of the message that was parsed last: a client that reads one
+// usually asks for the others next.
+type openedMessage struct {
+	id          string
+	attachments []mail.Attachment
+}
+
+// parse parses a message and keeps its attachments for a while.
+func (s *Server) parse(m service.Message) *mail.Message {
+	parsed, id := mail.Parse(m.Raw), m.ID
+	if len(parsed.Attachments) > 0 {
+		s.opened.Store(&openedMessage{id, parsed.Attachments})
+		time.AfterFunc(openedFor, func() {
+			if o := s.opened.Load(); o != nil && o.id == id {
+				s.opened.CompareAndSwap(o, nil)
+			}
+		})
+	}
+	return parsed
+}
+
+// Bounds of a cache, in bytes.
+const (
+	cacheBytes   = 8 << 20
+	cachedAnswer = cacheBytes / 16
+)
+
+// answerCache keeps the bodies of recent answers. It does not know who may see them: callers check
+// that first. It is safe for concurrent use.
+type answerCache struct {
+	mu     sync.Mutex
+	size   int // bytes of all bodies, and about what their bookkeeping takes
+	bodies map[string][]byte
+}
+
+// get returns a body, which must not be changed.
+func (c *answerCache) get(key string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	body, ok := c.bodies[key]
+	return body, ok
+}
+
+// put adds a body that is not too large. A full cache begins anew.
+func (c *answerCache) put(key string, body []byte) {
+	if cap(body) > cachedAnswer {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += len(key) + cap(body) + 200; c.bodies == nil || c.size > cacheBytes {
+		c.bodies, c.size = map[string][]byte{}, len(key)+cap(body)+200
+	}
+	c.bodies[key] = body
 }
 
 // maxFilename is the length limit of the file name of a download, in bytes.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"mime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,25 @@ func TestPreferredWait(t *testing.T) {
 		if got, ok := preferredWait(test.prefer); ok != test.ok || ok && got != test.want {
 			t.Errorf("preferredWait(%q) = %v, %v", test.prefer, got, ok)
 		}
+	}
+}
+
+func TestAnswerCacheIsBounded(t *testing.T) {
+	t.Parallel()
+	var c answerCache
+	for i := range 100 {
+		c.put(strconv.Itoa(i), make([]byte, cachedAnswer))
+		size := 0
+		for _, body := range c.bodies {
+			size += cap(body)
+		}
+		if _, ok := c.get(strconv.Itoa(i)); !ok || size > cacheBytes {
+			t.Fatalf("answer %d: %v, %d bytes are kept", i, ok, size)
+		}
+	}
+	c.put("large", make([]byte, cachedAnswer+1))
+	if _, ok := c.get("large"); ok {
+		t.Error("one answer may take much of the cache")
 	}
 }
 

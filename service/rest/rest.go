@@ -25,6 +25,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -107,6 +108,9 @@ type Server struct {
 	metrics *metrics
 
 	unavailable rate.Sometimes // limits how often an unavailable or damaged store is logged
+
+	answers answerCache
+	opened  atomic.Pointer[openedMessage]
 
 	polls    *limits.Count[string] // long polls, by the ID of the key
 	draining context.Context       // done once Shutdown is called
