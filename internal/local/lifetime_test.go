@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func TestLifetime(t *testing.T) {
 		{name: "kept", kept: true, steps: []func(*lifetime){attach, (*lifetime).detach, wait(time.Hour)}},
 		{name: "kept later", steps: []func(*lifetime){keep, (*lifetime).detach, wait(time.Hour)}},
 		{name: "stopped", kept: true, steps: []func(*lifetime){attach, stop}, ended: true, stopped: true},
-		{name: "interrupted", kept: true, steps: []func(*lifetime){attach, (*lifetime).interrupt}, ended: true},
+		{name: "interrupted", kept: true, steps: []func(*lifetime){attach, func(l *lifetime) { l.end(errInterrupted) }}, ended: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -44,16 +45,10 @@ func TestLifetime(t *testing.T) {
 					step(l)
 				}
 				synctest.Wait()
-				ended := false
-				select {
-				case <-l.ended:
-					ended = true
-				default:
-				}
+				ended := l.ended.Err() != nil
 				if ended != c.ended || l.state.Stopped != c.stopped || l.attach(false) == ended {
-					t.Errorf("ended: %v, %q; stopped: %v", ended, l.reason, l.state.Stopped)
+					t.Errorf("ended: %v, %v; stopped: %v", ended, context.Cause(l.ended), l.state.Stopped)
 				}
-				l.interrupt() // and its timer with it
 			})
 		})
 	}

@@ -88,13 +88,10 @@ func AttachOrStart(ctx context.Context, o Options) (*Session, error) {
 	}
 	return o.retry(ctx, func(limit context.Context) (*Session, error) {
 		s, err := o.attach(limit, "attach?keep="+strconv.FormatBool(o.Keep))
-		if !errors.Is(err, errNoAnswer) {
-			return s, err
-		}
-		if err = o.noAnswerError(); errors.Is(err, ErrNotRunning) {
+		if errors.Is(err, ErrNotRunning) {
 			err = cmp.Or(o.start(ctx), errNoAnswer)
 		}
-		return nil, err
+		return s, err
 	})
 }
 
@@ -103,13 +100,7 @@ func Attach(ctx context.Context, o Options) (*Session, error) {
 	if err := o.checkDir(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return o.retry(ctx, func(limit context.Context) (*Session, error) {
-		s, err := o.attach(limit, "attach")
-		if errors.Is(err, errNoAnswer) {
-			err = o.noAnswerError()
-		}
-		return s, err
-	})
+	return o.retry(ctx, func(limit context.Context) (*Session, error) { return o.attach(limit, "attach") })
 }
 
 // Stop ends the local service, even if it has clients, and waits until its process has ended. It
@@ -119,10 +110,7 @@ func Stop(ctx context.Context, o Options) error {
 	_, err := o.retry(ctx, func(limit context.Context) (*Session, error) {
 		_, err := o.ask(limit, "stop")
 		ran = ran || err == nil
-		if err == nil || errors.Is(err, errNoAnswer) {
-			err = o.noAnswerError()
-		}
-		return nil, err
+		return nil, cmp.Or(err, errNoAnswer) // until its process has ended
 	})
 	if ran && errors.Is(err, ErrNotRunning) {
 		return nil
@@ -295,8 +283,7 @@ func (o Options) ask(ctx context.Context, request string) (s State, err error) {
 	return s, nil
 }
 
-// request makes a request to the service. It fails with errNoAnswer if the service is absent, ends,
-// or refuses.
+// request makes a request to the service. It fails with [ErrNotRunning], or with errNoAnswer if the service starts, ends or refuses.
 func (o Options) request(ctx context.Context, request string) (answer io.ReadCloser, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin"+controlPath+request, nil)
 	if err != nil {
@@ -308,7 +295,7 @@ func (o Options) request(ctx context.Context, request string) (answer io.ReadClo
 	case errors.Is(err, server.ErrOtherUser):
 		return nil, errors.Unwrap(err) // without the request
 	case err != nil:
-		return nil, errNoAnswer
+		return nil, o.noAnswerError()
 	case resp.StatusCode == http.StatusOK:
 		return resp.Body, nil
 	}
@@ -316,5 +303,5 @@ func (o Options) request(ctx context.Context, request string) (answer io.ReadClo
 	if resp.StatusCode == http.StatusNotFound {
 		return nil, errors.New("another version of mayfly runs the local service: quit it and try again")
 	}
-	return nil, errNoAnswer
+	return nil, o.noAnswerError()
 }

@@ -173,17 +173,17 @@ func (s *running) start(ctx context.Context, o Options) error {
 
 // run serves until the end, and then ends everything.
 func (s *running) run(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, s.life.interrupt)
+	stop := context.AfterFunc(ctx, func() { s.life.end(errInterrupted) })
 	defer stop()
 	var failure error
 	select {
-	case <-s.life.ended:
-		s.log.Info("ending", "because", s.life.reason)
+	case <-s.life.ended.Done():
+		s.log.Info("ending", "because", context.Cause(s.life.ended))
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
 		failure = s.server.Shutdown(ending)
 	case <-s.server.Done():
-		s.life.interrupt()
+		s.life.end(errInterrupted)
 		failure = s.server.Err()
 		s.log.Error("ending", "error", failure)
 	}
@@ -262,17 +262,25 @@ const controlPath = "/control/"
 // kept, or when it is asked to.
 type lifetime struct {
 	linger time.Duration
-	ended  chan struct{} // closed when the service has to end
+	ended  context.Context // done when the service has to end; its cause is for the log
+	end    context.CancelCauseFunc
 
-	mu     sync.Mutex
-	state  State
-	left   time.Time // when the last client left, or when the service started
-	timer  *time.Timer
-	reason string // why it ended, for the log
+	mu    sync.Mutex
+	state State
+	left  time.Time // when the last client left, or when the service started
+	timer *time.Timer
 }
 
+// Why the service ends.
+var (
+	errUnused      = errors.New("no client is left")
+	errInterrupted = errors.New("its process was interrupted")
+	errAsked       = errors.New("it was asked to")
+)
+
 func newLifetime(linger time.Duration, s State) *lifetime {
-	l := &lifetime{linger: linger, state: s, ended: make(chan struct{}), left: time.Now()}
+	l := &lifetime{linger: linger, state: s, left: time.Now()}
+	l.ended, l.end = context.WithCancelCause(context.Background())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// The process that started it has more time to attach, since the machine may be busy.
@@ -305,7 +313,7 @@ func (l *lifetime) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	select {
-	case <-l.ended:
+	case <-l.ended.Done():
 		l.answer(w)
 	case <-r.Context().Done():
 	}
@@ -323,7 +331,7 @@ func (l *lifetime) answer(w http.ResponseWriter) {
 func (l *lifetime) attach(keep bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.reason != "" {
+	if l.ended.Err() != nil {
 		return false
 	}
 	l.state.Clients++
@@ -345,15 +353,8 @@ func (l *lifetime) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.state.Clients == 0 && !l.state.Kept && time.Since(l.left) >= l.linger {
-		l.end("no client is left")
+		l.end(errUnused)
 	}
-}
-
-// interrupt ends the service of a process that has to end.
-func (l *lifetime) interrupt() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.end("its process was interrupted")
 }
 
 // stop ends the service, even if it has clients.
@@ -361,13 +362,5 @@ func (l *lifetime) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Stopped = true
-	l.end("it was asked to")
-}
-
-func (l *lifetime) end(reason string) {
-	if l.reason == "" {
-		l.reason = reason
-		l.timer.Stop()
-		close(l.ended)
-	}
+	l.end(errAsked)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/pires/go-proxyproto"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/net/netutil"
+	"golang.org/x/sync/errgroup"
 
 	"mayfly/internal/sockets"
 	"mayfly/service"
@@ -50,8 +51,7 @@ type Server struct {
 	listeners map[string]net.Listener // by protocol
 	sockets   map[string]net.Listener // those that they are based on
 
-	running  sync.WaitGroup // the parts, which serve
-	failed   chan error     // the first failure of a part
+	running  *errgroup.Group // the parts, which serve
 	stopRun  context.CancelFunc
 	stopOnce sync.Once
 	stopErr  error
@@ -78,7 +78,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{config: c.withDefaults(), log: c.Log, listeners: map[string]net.Listener{}, failed: make(chan error, 1), done: make(chan struct{})}
+	s := &Server{config: c.withDefaults(), log: c.Log, listeners: map[string]net.Listener{}, done: make(chan struct{})}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -299,28 +299,21 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	return service.New(s.store, o), nil
 }
 
-// serve starts the parts of the server. The first to fail stops them all.
+// serve starts the parts of the server. The first to fail stops them all; Err reports the failure.
 func (s *Server) serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopRun = stop
-	fail := func(err error) {
-		select {
-		case s.failed <- err:
-		default: // only the first counts
-		}
-	}
+	running, failed := errgroup.WithContext(ctx)
+	s.running = running
 	start := func(name string, serve func() error) {
-		s.running.Go(func() {
+		running.Go(func() error {
 			if err := serve(); err != nil {
-				fail(fmt.Errorf("%s: %w", name, err))
+				return fmt.Errorf("%s: %w", name, err)
 			}
+			return nil
 		})
 	}
-	s.running.Go(func() {
-		if err := s.store.Wait(ctx); err != nil {
-			fail(err)
-		}
-	})
+	running.Go(func() error { return s.store.Wait(ctx) })
 	for _, d := range s.doors {
 		start(d.protocol, func() error { return d.serve(s.listeners[d.protocol]) })
 	}
@@ -331,20 +324,16 @@ func (s *Server) serve() {
 	if s.admin != nil {
 		start("admin socket", s.admin.serve)
 	}
-	go s.supervise()
-	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.Addr("SMTPS"), "pop3", s.Addr("POP3"), "metrics", s.Addr("metrics"), "store", StoreName(s.config.Store))
-}
-
-// supervise stops the server when a part fails; Err reports the failure. It returns when the server has stopped.
-func (s *Server) supervise() {
-	select {
-	case <-s.done:
-	case err := <-s.failed:
-		s.err = err
+	context.AfterFunc(failed, func() {
+		if ctx.Err() != nil { // it is being stopped
+			return
+		}
+		s.err = context.Cause(failed)
 		ctx, cancel := context.WithTimeout(context.Background(), failureTimeout)
 		defer cancel()
 		_ = s.Shutdown(ctx) // Err returns the cause
-	}
+	})
+	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.Addr("SMTPS"), "pop3", s.Addr("POP3"), "metrics", s.Addr("metrics"), "store", StoreName(s.config.Store))
 }
 
 func ignoreClosed(err error) error {
@@ -415,7 +404,7 @@ func (s *Server) stop(ctx context.Context) error {
 	if s.admin != nil {
 		errs = append(errs, s.admin.shutdown(ctx))
 	}
-	s.running.Wait()
+	_ = s.running.Wait() // Err returns its error
 	return errors.Join(append(errs, s.close())...)
 }
 

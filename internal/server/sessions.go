@@ -69,9 +69,7 @@ func ServeSessions(ctx context.Context, settings string, log func(debug bool) *s
 		return err
 	}
 	server := ssh.New(ssh.Options{
-		HostKey: hostKey, Gate: up, Log: logger,
-		MaxConnections: set.MaxConnections, MaxConnectionsPerAddress: set.MaxConnectionsPerAddress,
-		MaxSessions: set.MaxSessions, MaxSessionsPerKey: set.MaxSessionsPerKey, IdleTimeout: set.IdleTimeout,
+		HostKey: hostKey, Gate: up, Limits: set.SSHLimits.Limits, Log: logger,
 		Run: func(ctx context.Context, s *Session) int { return run(ctx, set, s, caller{up, s}) },
 	})
 	memory := cmp.Or(set.Memory, defaultSessionMemory)
@@ -80,7 +78,7 @@ func ServeSessions(ctx context.Context, settings string, log func(debug bool) *s
 	context.AfterFunc(ctx, func() {
 		stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), failureTimeout)
 		defer stop()
-		_ = server.Shutdown(stopping, ssh.ErrStopping) // what was cut off has been told
+		_ = server.Shutdown(stopping) // what was cut off has been told
 	})
 	go watchMemory(ctx, memory, server.EndLargest)
 	return server.Serve(proxyProtocolListener(listener, balancers, proxyproto.REQUIRE, logger))

@@ -20,14 +20,13 @@ import (
 
 	"mayfly/service/limits"
 	"mayfly/service/rest"
+	"mayfly/service/ssh"
 )
 
 // SSHLimits are the limits of sessions over SSH; zero stands for their defaults.
 type SSHLimits struct {
-	MaxSessions, MaxSessionsPerKey           int
-	MaxConnections, MaxConnectionsPerAddress int
-	IdleTimeout                              time.Duration
-	Memory                                   int64 // bytes, of all sessions; default 1 GiB
+	ssh.Limits
+	Memory int64 // bytes, of all sessions; default 1 GiB
 }
 
 // SessionSettings is what the process that serves the sessions is told. It has no secrets.
@@ -192,7 +191,8 @@ func (p *sessions) run(settings string, listener *os.File) error {
 		err = cmd.Wait()
 		close(served)
 	}
-	return errors.Join(err, ours.Close())
+	_ = ours.Close() // the API may have done so
+	return err
 }
 
 // Shutdown has the process tell its sessions, and end.

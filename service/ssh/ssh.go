@@ -31,14 +31,19 @@ type Gate interface {
 	Wrong(remote string)
 }
 
+// Limits of a Server.
+type Limits struct {
+	MaxConnections, MaxConnectionsPerAddress int           // default 1024, 64
+	MaxSessions, MaxSessionsPerKey           int           // default 256, 32
+	IdleTimeout                              time.Duration // without a key pressed in a terminal, or a session; default 12 h
+}
+
 // Options of a Server.
 type Options struct {
 	HostKey ssh.Signer
 	Gate    Gate
 
-	MaxConnections, MaxConnectionsPerAddress int           // default 1024, 64
-	MaxSessions, MaxSessionsPerKey           int           // default 256, 32
-	IdleTimeout                              time.Duration // without a key pressed in a terminal, or a session; default 12 h
+	Limits
 
 	// Run serves a session until it ends or ctx does, and returns the exit status.
 	Run func(ctx context.Context, s *Session) int
@@ -57,7 +62,7 @@ const (
 
 // Why the context of a session ends.
 var (
-	ErrStopping = errors.New("the service is stopping")
+	errStopping = errors.New("the service is stopping")
 	errMemory   = errors.New("the memory for all sessions is used up, and this one has opened the largest message: connect again")
 	errIdle     = errors.New("no key was pressed for too long")
 	errRevoked  = errors.New("your public key no longer stands for an API key")
@@ -101,10 +106,10 @@ func (s *Server) Serve(l net.Listener) error {
 	})
 }
 
-// Shutdown ends all sessions for a reason, which each is told, and closes the connections.
-func (s *Server) Shutdown(ctx context.Context, why error) error {
+// Shutdown ends all sessions, which are told, and closes the connections.
+func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
-	s.stop(why)
+	s.stop(errStopping)
 	s.mu.Unlock()
 	ended := make(chan struct{})
 	go func() { s.running.Wait(); close(ended) }()

@@ -141,7 +141,7 @@ func start(t *testing.T, o Options, run func(ctx context.Context, s *Session) in
 	go func() { served <- f.Serve(f.listener) }()
 	t.Cleanup(func() {
 		close(f.listener.conns)
-		_ = f.Shutdown(context.Background(), ErrStopping)
+		_ = f.Shutdown(context.Background())
 		<-served
 	})
 	return f
@@ -365,7 +365,7 @@ func TestAuthentication(t *testing.T) {
 func TestSessionsAreApart(t *testing.T) {
 	t.Parallel()
 	running := make(chan struct{}, 8)
-	f := start(t, Options{MaxSessions: 3, MaxSessionsPerKey: 2}, func(ctx context.Context, s *Session) int {
+	f := start(t, Options{Limits: Limits{MaxSessions: 3, MaxSessionsPerKey: 2}}, func(ctx context.Context, s *Session) int {
 		if slices.Equal(s.Args, []string{"panic"}) {
 			panic("at the disco")
 		}
@@ -390,9 +390,9 @@ func TestSessionsAreApart(t *testing.T) {
 		t.Errorf("a third session: %q, %d", out, status)
 	}
 	begin(b)
-	go func() { _ = f.Shutdown(context.Background(), ErrStopping) }()
+	go func() { _ = f.Shutdown(context.Background()) }()
 	for range 3 {
-		if out := <-outputs; !strings.Contains(out, ErrStopping.Error()) {
+		if out := <-outputs; !strings.Contains(out, errStopping.Error()) {
 			t.Errorf("a session was told %q", out)
 		}
 	}
@@ -416,7 +416,7 @@ func TestSessionsEnd(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				why, running := make(chan error, 1), make(chan struct{})
-				f := start(t, Options{IdleTimeout: time.Hour}, func(ctx context.Context, s *Session) int {
+				f := start(t, Options{Limits: Limits{IdleTimeout: time.Hour}}, func(ctx context.Context, s *Session) int {
 					close(running)
 					<-ctx.Done()
 					why <- context.Cause(ctx)
