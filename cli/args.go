@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -112,14 +111,7 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // invalidValue names the value of a flag, and says what is wrong with it.
 func invalidValue(invalid *pflag.InvalidValueError) error {
-	reason := invalid.Unwrap()
-	if number := (*strconv.NumError)(nil); errors.As(reason, &number) { // it names functions of Go
-		reason = errors.New("want a number")
-		if invalid.GetFlag().Value.Type() == "bool" {
-			reason = errors.New("want true or false")
-		}
-	}
-	return fmt.Errorf("%q: %w", invalid.GetValue(), reason)
+	return fmt.Errorf("%q: %w", invalid.GetValue(), invalid.Unwrap())
 }
 
 // unknownFlag suggests the flags with names like the one given, also for -json, or of the same meaning.

@@ -64,8 +64,8 @@ func TestHelpSuggests(t *testing.T) {
 		"unknown flag -x; see `mayfly --help`":                                                      {"-x"},
 		"unknown flag --nonsense; see `mayfly --help`":                                              {"--nonsense"},
 		"--profile NAME needs a value; see `mayfly ls --help`":                                      {"ls", "--profile"},
-		`--max-errors "x": want a number; see`:                                                      {"serve", "--max-errors", "x"},
-		`--insecure "x": want true or false; see`:                                                   {"ls", "--insecure=x"},
+		`--max-errors "x": must be an integer; see`:                                                 {"serve", "--max-errors", "x"},
+		`--insecure "x": must be true or false; see`:                                                {"ls", "--insecure=x"},
 		`--ttl "x": want a duration such as 90, 30m, 1h30m or 2d; see`:                              {"new", "--ttl", "x"},
 		"`mayfly completion` needs one of bash, zsh, fish, powershell":                              {"completion"},
 	}

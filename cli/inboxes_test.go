@@ -260,7 +260,7 @@ func TestUsageErrors(t *testing.T) {
 		s.fails(statusUsage, nil, strings.Fields(args)...)
 	}
 	for args, part := range map[string]string{
-		"read --width wide": `--width "wide": want a number; see`, "ls --json=maybe": `--json "maybe": want true or false; see`,
+		"read --width wide": `--width "wide": must be an integer; see`, "ls --json=maybe": `--json "maybe": must be true or false; see`,
 		"messages a b": "at most 1 argument, but", "wait --since 1795341600": "how long ago",
 		"--base-url http://user:password@127.0.0.1 ls": "a password; see",
 	} {

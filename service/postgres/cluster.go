@@ -3,8 +3,11 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,11 +28,17 @@ func (s *Store) connectCluster(ctx context.Context, config *pgxpool.Config, node
 	// Citus 13.2 plans a statement anew each time, and keeps all that it planned while the plan of the statement is kept.
 	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	config.ConnConfig.RuntimeParams["citus.propagate_set_commands"] = "local" // SET LOCAL holds on all servers
-	coordinator, toAny := at(config, nodes[0]), at(config, nodes...)
+	coordinator, err := at(config, nodes[0])
+	if err != nil {
+		return err
+	}
+	toAny, err := at(config, nodes...)
+	if err != nil {
+		return err
+	}
 	coordinator.MaxConns = coordinatorConnections
 	toAny.BeforeConnect = spread
 	s.coordinator.Close()
-	var err error
 	if s.coordinator, err = pgxpool.NewWithConfig(ctx, coordinator); err != nil {
 		return err
 	}
@@ -85,31 +94,26 @@ func connectTo(c *pgx.ConnConfig, list []*pgconn.FallbackConfig) {
 	c.Host, c.Port, c.TLSConfig, c.Fallbacks = list[0].Host, list[0].Port, list[0].TLSConfig, list[1:]
 }
 
-// at returns a configuration for connections to nodes, tried in order, which are like those to the
-// first host of config.
-func at(config *pgxpool.Config, nodes ...node) *pgxpool.Config {
-	config = config.Copy()
-	config.BeforeConnect = nil
-	config.MinConns = 0
-	var list []*pgconn.FallbackConfig
-	like := endpoints(config.ConnConfig)
+// at returns a configuration for connections to nodes, tried in order, which are like those of config.
+func at(config *pgxpool.Config, nodes ...node) (*pgxpool.Config, error) {
+	var hosts, ports []string
 	for _, n := range nodes {
-		for _, e := range like {
-			if e.Host != like[0].Host || e.Port != like[0].Port {
-				continue
-			}
-			to := pgconn.FallbackConfig{Host: n.Host, Port: uint16(n.Port)}
-			if e.TLSConfig != nil {
-				to.TLSConfig = e.TLSConfig.Clone()
-				if to.TLSConfig.ServerName != "" {
-					to.TLSConfig.ServerName = n.Host
-				}
-			}
-			list = append(list, &to)
-		}
+		hosts, ports = append(hosts, n.Host), append(ports, fmt.Sprint(n.Port))
 	}
-	connectTo(config.ConnConfig, list)
-	return config
+	from := config.ConnString()
+	more := "?"
+	if strings.Contains(from, "?") {
+		more = "&" // the last parameter counts
+	}
+	// Parsed again, since client certificates are known by the TLS configurations that are made for them.
+	to, err := pgxpool.ParseConfig(from + more + "host=" + url.QueryEscape(strings.Join(hosts, ",")) + "&port=" + strings.Join(ports, ","))
+	if err != nil {
+		return nil, err
+	}
+	c, like := to.ConnConfig, config.ConnConfig
+	c.ConnectTimeout, c.RuntimeParams, c.Tracer = like.ConnectTimeout, like.RuntimeParams, like.Tracer
+	to.MaxConns, to.MinConns, to.AfterConnect = config.MaxConns, 0, config.AfterConnect
+	return to, nil
 }
 
 // placement is where the rows of a key are, or of the owner of an address, which is distributed like
@@ -151,7 +155,11 @@ func (s *Store) serverAt(n node) (*server, error) {
 	if s.ctx.Err() != nil {
 		return nil, service.ErrClosed
 	}
-	pool, err := pgxpool.NewWithConfig(s.ctx, at(s.anyServer.pool.Config(), n))
+	config, err := at(s.anyServer.pool.Config(), n)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(s.ctx, config)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,13 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -124,6 +129,53 @@ func TestDatabasesThatCannotBeUsed(t *testing.T) {
 		if said := err.Error(); !strings.Contains(said, test.want) || strings.Contains(said, "secret") || strings.ContainsAny(said, "\n") {
 			t.Errorf("%s: %s, want %s", what, said, test.want)
 		}
+	}
+}
+
+// Each server of a cluster is shown the client's certificate, and connected to with the store's settings.
+func TestClientCertificateForEachServer(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewTLSServer(nil)
+	defer web.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(web.TLS.Certificates[0].PrivateKey)
+	check(t, err)
+	file := filepath.Join(t.TempDir(), "client.pem")
+	check(t, os.WriteFile(file, append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...), 0o600))
+	config, err := poolConfig("postgres://mayfly@first.example:5433,127.0.0.9/mayfly?sslmode=require&pool_max_conns=7&sslcert="+file+"&sslkey="+file, time.Second)
+	check(t, err)
+	var nodes []node
+	shown := make(chan int, 2)
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		check(t, err)
+		defer l.Close()
+		nodes = append(nodes, node{"127.0.0.1", int32(l.Addr().(*net.TCPAddr).Port)})
+		go func() {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			_, _ = io.ReadFull(conn, make([]byte, 8)) // asks for TLS
+			_, _ = conn.Write([]byte("S"))
+			secure := tls.Server(conn, &tls.Config{Certificates: web.TLS.Certificates, ClientAuth: tls.RequestClientCert})
+			_ = secure.Handshake() // without one, nothing is shown
+			shown <- len(secure.ConnectionState().PeerCertificates)
+		}()
+	}
+	to, err := at(config, nodes...)
+	check(t, err)
+	if _, err := pgx.ConnectConfig(t.Context(), to.ConnConfig); err == nil {
+		t.Error("connected to what is no database")
+	}
+	for range nodes {
+		if n := <-shown; n != 1 {
+			t.Errorf("a server was shown %d certificates", n)
+		}
+	}
+	if to.MaxConns != 7 || to.ConnConfig.RuntimeParams["lock_timeout"] == "" || to.ConnConfig.User != "mayfly" || to.ConnConfig.Database != "mayfly" {
+		t.Errorf("the configuration is %+v", to.ConnConfig)
 	}
 }
 
