@@ -107,7 +107,7 @@ func TestThemes(t *testing.T) {
 	for name, theme := range themes() {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			for _, file := range []string{"11-button", "11-code", "12-once", "13-colours", "22-around", "23-bands", "24-cards"} {
+			for _, file := range []string{"11-button", "11-code", "12-once", "13-colours", "22-around", "23-bands", "24-cards", "28-marks"} {
 				fmt.Fprintln(&out, "==", file)
 				mail := page(t, "testdata/pages/"+file+".html")
 				for _, l := range mail.Lines(render.Rich, render.Options{Width: 60, Theme: theme}) {

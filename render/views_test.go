@@ -43,6 +43,8 @@ Confirm e-mail ( https://app.acme.example/confirm?token=5b1f9a )
 
 The code is good for ten minutes. If you did not sign up, ignore this mail.
 
+---
+
 Acme Inc., 1 Example Street · unsubscribe ( https://app.acme.example/unsubscribe )`
 	if got := render.Open(*mail.Parse(raw)).Plain(); got != want {
 		t.Errorf("got\n%s", got)

@@ -86,8 +86,8 @@ type Block struct {
 	Rows    int    // Cell: how many rows it spans, if more than 1. It is empty in all but the first
 	Width   Width  // Table, Cell, Rule
 	VAlign  VAlign // Cell
-	Ruled   bool   // Row: there is a line above it
-	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Row, Cell: set if that is a tint
+	Ruled   bool   // Row, Footer: there is a line above it
+	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Paragraph, Heading: of the frame around it. Row, Cell: set if that is a tint
 	Padded  bool   // Section: there is space between its edges and its text
 	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in
 	RTL     bool
@@ -146,7 +146,10 @@ type Color struct {
 func (c Color) Grey() bool { return c.Neutral() || max(c.R, c.G, c.B) < 0x48 }
 
 // Neutral reports whether a colour has no hue of its own, however dark it is.
-func (c Color) Neutral() bool { return max(c.R, c.G, c.B)-min(c.R, c.G, c.B) < 0x38 }
+func (c Color) Neutral() bool {
+	most, least := int(max(c.R, c.G, c.B)), int(min(c.R, c.G, c.B))
+	return most-least < min(0x38, max(most*3/4, 0x28))
+}
 
 // Link is the target of a link in the body.
 type Link struct {

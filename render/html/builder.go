@@ -218,6 +218,7 @@ func (b *builder) text(s string) {
 	}
 	if why := f.style.Unreadable(); why != "" && (why != css.Blended || !empty(s)) {
 		b.hidden.add(b, s, why)
+		b.para.space = b.para.space || why == css.Blended && strings.ContainsAny(s, white+blank)
 		return
 	}
 	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && empty(s) {

@@ -156,15 +156,10 @@ func (b *builder) closeContainer(f *frame) {
 	if len(made.Children) == 0 {
 		return
 	}
-	hoist(made)
-	*b.out = append(*b.out, made)
-}
-
-// hoist moves the gap before a container's first block to the container.
-func hoist(b *doc.Block) {
-	if len(b.Children) > 0 && b.Children[0].Gap {
-		b.Children[0].Gap, b.Gap = false, true
+	if first := made.Children[0]; first.Gap { // which is above all of it
+		first.Gap, made.Gap = false, true
 	}
+	*b.out = append(*b.out, made)
 }
 
 // keepItems makes items of the children of a list that are not items.

@@ -57,12 +57,12 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	if !found || at == len(blocks) {
 		return blocks
 	}
-	footer := &doc.Block{Kind: doc.Footer, Children: slices.Clone(blocks[at:])}
-	hoist(footer)
+	footer := &doc.Block{Kind: doc.Footer, Children: slices.Clone(blocks[at:]), Gap: blocks[at].Gap, Ruled: blocks[at-1].Kind != doc.Rule}
+	footer.Children[0].Gap = false
 	for l := range footer.Leaves() {
 		l.InFooter = true
 	}
-	return append(trimRules(blocks[:at]), footer)
+	return append(blocks[:at], footer)
 }
 
 // footerMarks are parts of URLs typical of footers, in any language.

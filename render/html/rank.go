@@ -132,6 +132,9 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 	if l.Kind == doc.Paragraph && size >= r.body*headingSize && length <= headingLength {
 		l.Kind = doc.Heading
 	}
+	if fold(text) == "" { // such as a quotation mark
+		l.Kind = doc.Paragraph
+	}
 	if l.Kind != doc.Heading {
 		r.begun = r.begun || length > labelLength
 		r.strengthen(l)

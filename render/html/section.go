@@ -22,6 +22,7 @@ type box struct {
 	padded bool    // there is space above its text
 	gap    bool    // and above it
 	small  bool    // it is narrower than text is
+	frame  bool    // it may be drawn as a frame
 	left   float32 // px, of its edge
 	leaves int
 	weight int  // characters, small print at a quarter, images not at all
@@ -84,6 +85,9 @@ func (b *box) on() doc.Color {
 // plain reports a box without a border.
 func (b *box) plain() bool { return !b.framed && !b.bar }
 
+// inCell reports a box that fills a cell of a table.
+func (b *box) inCell() bool { return !b.bar && (b.joined || !b.framed) }
+
 const (
 	smallBox     = 200 // px, the width below which a filled box is rather a mark in the text
 	leastPadding = 6   // px, that a reader sees
@@ -106,18 +110,19 @@ func (b *builder) openBox(f *frame) {
 		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: s.Display == css.TableCell && (s.Collapsed || !s.Border),
 			padded: padding >= leastPadding,
 			gap:    b.margin+b.space-min(padding, 200)-b.inside >= leastEdge,
-			small:  b.shrinks(s),
+			small:  b.shrinks(s, smallBox),
+			frame:  s.Border && b.shrinks(s, halfPage),
 			left:   f.left}
 	}
 	f.left += max(s.Padding[css.Left].Px(s.Size, 0), 0)
 }
 
-// shrinks reports whether a box that is opened is as wide as its text, or not much wider.
-func (b *builder) shrinks(s *css.Style) bool {
+// shrinks reports whether a box that is opened is as wide as its text, or narrower than so many px.
+func (b *builder) shrinks(s *css.Style, px float32) bool {
 	for i := len(b.frames) - 1; ; i-- {
 		switch {
 		case s.Width.Unit == 'p':
-			return s.Width.Value < smallBox
+			return s.Width.Value < px
 		case !s.Width.IsSet() && (s.Display == css.Table || s.Display == css.InlineBlock):
 			return true
 		case i <= 0:
@@ -303,6 +308,7 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 		}
 	}
 	made.Children = s.group(blocks, depth+1)
+	made.Children[0].Ruled = false                                                                         // the edge of the section is a line
 	made.Children[0].Gap, made.Gap = false, m.box.gap || !(m.band && m.box.padded) && made.Children[0].Gap // the space above its text is around it
 	return made
 }
@@ -347,7 +353,7 @@ func (s *sections) row(row *doc.Block, depth int) {
 			depth++
 		}
 		in := depth
-		if marks := s.shared[c].marks; cells > 1 && brief(c) && len(marks) > depth && marks[depth].box.plain() && !s.cards[marks[depth].box.look()] && !pressable(c.Children[0]) {
+		if marks := s.shared[c].marks; cells > 1 && brief(c) && len(marks) > depth && marks[depth].box.inCell() && !s.cards[marks[depth].box.look()] && !pressable(c.Children[0]) {
 			c.Background, c.Children[0].Background = marks[depth].box.fill, doc.Color{}
 			if marks[depth].pale {
 				c.Hue = c.Background
@@ -435,6 +441,8 @@ func (s *sections) marks(b *box) []*mark {
 		b.marks = append(slices.Clip(around), &mark{b, true, false})
 	case b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, on):
 		b.marks = append(slices.Clip(around), &mark{b, true, true})
+	case b.frame && b.leaves == 1 && b.weight > maxBadge && b.weight <= maxPill && !b.joined:
+		b.marks = append(slices.Clip(around), &mark{b, false, true})
 	case len(around) > 0 && !around[len(around)-1].band && b.left-around[len(around)-1].box.left < leastEdge && !b.bar: // one bar is both edges
 		b.marks = around
 	case (len(around) == 0 || b.leaves < around[len(around)-1].box.leaves) && s.callout(b):
@@ -490,15 +498,22 @@ func lightnessGap(a, b doc.Color) float32 { return max(luma(a)-luma(b), luma(b)-
 // hue returns the difference between the strongest and the weakest channel of a colour: 0 is a grey.
 func hue(c doc.Color) int { return int(max(c.R, c.G, c.B)) - int(min(c.R, c.G, c.B)) }
 
-// maxPill bounds the characters of a pill.
-const maxPill = 24
+// Bounds on the bytes of a badge, such as a number with a frame, and of a pill.
+const (
+	maxBadge = 3
+	maxPill  = 24
+)
 
-// pill fills the text of a small box, such as a badge, instead of making a section, and reports whether
+// pill fills or frames the text of a small box, such as a badge, instead of making a section, and reports whether
 // the box is one.
 func (s *sections) pill(blocks []*doc.Block, m *mark) bool {
 	l := blocks[0]
-	if !m.band || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || !m.box.small || utf8.RuneCountInString(l.Text()) > maxPill || strings.Contains(l.Text(), "\n") {
+	if len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || !m.box.small && !m.box.frame || utf8.RuneCountInString(l.Text()) > maxPill || strings.Contains(l.Text(), "\n") {
 		return false
+	}
+	if !m.band {
+		l.Hue = cmp.Or(m.box.hue, l.Spans[0].Style.Color, doc.Color{Set: true})
+		return l.Spans[0].Link == 0
 	}
 	for i := range l.Spans {
 		if p := &l.Spans[i]; !p.Button && !p.Style.Background.Set {

@@ -44,8 +44,8 @@ func (l *layouter) preformatted(b *doc.Block) {
 	l.wrap.end()
 }
 
-// code draws a box around a one-time code.
-func (l *layouter) code(b *doc.Block) {
+// framed draws a box around a short text, such as a one-time code.
+func (l *layouter) framed(b *doc.Block, edge, value pen) {
 	text := b.Text()
 	width := stringWidth(text)
 	if width+8 > l.room() {
@@ -55,14 +55,11 @@ func (l *layouter) code(b *doc.Block) {
 	l.rtl = b.RTL
 	defer func() { l.rtl = false }()
 	emit := func(line ...piece) { l.emit(l.aligned(line, b.Align, l.drawn())) }
-	edge := l.ink.role(doc.Accent)
 	inner := width + 6
 	bar := func(left, right string) {
 		emit(text1(left+repeat("─", inner)+right, inner+2, edge))
 	}
 	bar("╭", "╮")
-	value := edge
-	value.attrs |= bold
 	emit(text1("│", 1, edge), spaces(3), text1(text, width, value), spaces(3), text1("│", 1, edge))
 	bar("╰", "╯")
 }
@@ -146,9 +143,10 @@ func (l *layouter) footer(b *doc.Block) {
 		align = l.alignment(leaf, l.room())
 	}
 	l.dimmed(func() {
-		if l.room() > 1 && !l.ground.begins(l.w) {
+		if b.Ruled && l.room() > 1 {
 			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, l.drawn()))
 		}
+		l.writeDue()
 		from := len(l.w.lines)
 		l.blocks(b.Children)
 		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {

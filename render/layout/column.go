@@ -171,7 +171,10 @@ func sum(widths []int) int {
 func (l *layouter) extent(b *doc.Block) extent {
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading, doc.Pre:
-		return l.textExtent(b)
+		if !b.Hue.Set {
+			return l.textExtent(b)
+		}
+		fallthrough
 	case doc.Code:
 		width := stringWidth(b.Text()) + 8
 		return extent{width, width}

@@ -79,7 +79,7 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 			style.Role = doc.Accent
 		}
 	}
-	return l.ink.pen(style, b.Background, l.dim || s.Image > 0)
+	return l.ink.pen(style, b.Background, l.dim || s.Image > 0 && l.doc.Images[s.Image-1].Width < mailWidth/2) // a wide one may say what the mail is about
 }
 
 // span passes a run of text to the wrapper.

@@ -283,11 +283,16 @@ func (l *layouter) block(b *doc.Block) {
 	}
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading:
-		l.leaf(b, l.room())
+		if b.Hue.Set {
+			l.framed(b, l.ink.bar(b.Hue), l.pen(b, &b.Spans[0]))
+		} else {
+			l.leaf(b, l.room())
+		}
 	case doc.Pre:
 		l.preformatted(b)
 	case doc.Code:
-		l.code(b)
+		edge := l.ink.role(doc.Accent)
+		l.framed(b, edge, pen{fg: edge.fg, attrs: edge.attrs | bold})
 	case doc.Rule:
 		l.rule(b)
 	case doc.List:

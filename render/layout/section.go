@@ -14,11 +14,7 @@ type ground struct {
 	width  int // columns
 	text   ink
 	fill   ink
-	from   int // lines above its text
 }
-
-// begins reports whether nothing is on a band yet.
-func (g *ground) begins(w *writer) bool { return g != nil && len(w.lines) == g.from }
 
 // draw puts a line, with its prefix, on a band and on those around it. With end it reaches their right
 // edges.
@@ -87,7 +83,6 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 	}
 	l.above, l.gap = nil, false
 	outer, inks, room := l.ground, l.ink, l.opts.Width
-	g.from = len(l.w.lines)
 	l.ground, l.ink = g, ink
 	pad := 2
 	if width < 2*narrow {
