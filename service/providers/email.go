@@ -41,17 +41,14 @@ type attachment struct {
 	content                      []byte
 }
 
-// Bounds of a list of addresses, and of the rest of the header, in bytes.
-const maxList, maxHeader = 64 << 10, 64 << 10
+// Bounds of all addresses, and of the rest of the header, in bytes.
+const maxAddresses, maxHeader = 64 << 10, 64 << 10
 
 // addresses parses lists of addresses, each of which may have a name.
 func addresses(field string, lists ...string) (all []*mail.Address, err error) {
 	for _, list := range lists {
 		if strings.TrimSpace(list) == "" {
 			continue
-		}
-		if len(list) > maxList {
-			return nil, invalid("The field %s is too long", field)
 		}
 		parsed, err := gomail.ParseAddressList(list)
 		if err != nil {
@@ -64,6 +61,13 @@ func addresses(field string, lists ...string) (all []*mail.Address, err error) {
 
 // address sets the addresses of a message, from strings that each have one or more.
 func (e *email) address(from string, to, cc, bcc, replyTo []string) error {
+	size := len(from)
+	for _, list := range slices.Concat(to, cc, bcc, replyTo) {
+		size += len(list)
+	}
+	if size > maxAddresses {
+		return invalid("The addresses are longer than %d bytes", maxAddresses)
+	}
 	senders, err := addresses("from", from)
 	if err != nil || len(senders) != 1 {
 		return cmp.Or(err, invalid("The field from must be one address"))
@@ -219,8 +223,8 @@ func (e *email) compose(now time.Time) ([]byte, error) {
 	h := gomail.Header{Header: root.header.Copy()}
 	for _, field := range slices.Backward(e.fields) {
 		name := strings.ToLower(field[0])
-		if strings.HasPrefix(name, "content-") || name == "mime-version" {
-			return nil, invalid("The header field %.100s cannot be set", field[0])
+		if name == "" || strings.HasPrefix(name, "content-") || name == "mime-version" {
+			return nil, invalid("The header field %.100q cannot be set", field[0])
 		}
 		h.SetText(field[0], field[1])
 	}

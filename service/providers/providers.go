@@ -286,16 +286,16 @@ func answer(w http.ResponseWriter, status int, v any) {
 
 // send delivers a message, and returns its ID: that of the first inbox and of the message in it.
 func (c *call) send(e *email) (id string, err error) {
+	addresses, err := e.recipients(c.MaxRecipients)
+	if err != nil {
+		return "", err
+	}
 	raw, err := e.compose(time.Now())
 	if err != nil {
 		return "", err
 	}
 	if int64(len(raw)) > c.MaxMessageBytes {
 		return "", problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("The message is larger than %d bytes", c.MaxMessageBytes)}
-	}
-	addresses, err := e.recipients(c.MaxRecipients)
-	if err != nil {
-		return "", err
 	}
 	d := service.Delivery{From: e.from.Address, Raw: raw, Session: service.Session{
 		Client: c.r.RemoteAddr, Connected: c.begun, Hello: c.api.name + "'s API", Messages: map[string]int{},

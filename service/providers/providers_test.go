@@ -280,6 +280,14 @@ func TestForms(t *testing.T) {
 		{"sendgrid", "/sendgrid/v3/mail/send", `{"from":{"email":"a@b.example"},"personalizations":[]}`, `400 {"errors":[{`},
 		{"sendgrid", "/sendgrid/v3/mail/send", `{"from":{"email":"a@b.example"},"content":[{"type":"text/plain","value":"` + strings.Repeat("x", 500_000) + `"}],"personalizations":[` +
 			strings.Repeat(`{"to":[{"email":"x@gmail.com"}]},`, 9) + `{"to":[{"email":"x@gmail.com"}]}]}`, `413 {"errors":[{`},
+		{"sendgrid", "/sendgrid/v3/mail/send", `[{"from":{"email":"a@b.example"},"personalizations":[{"to":[{"email":"x@gmail.com"}]}],"content":[{"type":"text/plain","value":"x"}]}]`, `400 {"errors":[{`},
+		{"sendgrid", "/sendgrid/v3/mail/send", `{"from":{"email":"a@b.example"},"personalizations":[{"to":[{"email":"x@gmail.com"}]}],"content":[{"type":"from","value":"other@b.example"}]}`,
+			`400 {"errors":[{"field":null,"help":null,"message":"content of the type \"from\" is not`},
+		{"resend", "/resend/emails", `{"from":"a@b.example","to":"x@gmail.com","headers":{"":"x"}}`, `422 {"message":"The header field`},
+		// Recipients are counted before a header is made of them.
+		{"resend", "/resend/emails", `{"from":"a@b.example","to":["` + strings.Join(strings.Split("abcdefghijk", ""), `@gmail.com","`) + `@gmail.com"],"headers":{"X A":"x"}}`,
+			`422 {"message":"A message has at most 10 recipients`},
+		{"resend", "/resend/emails", `{"from":"` + strings.Repeat("x", 1<<15) + ` <a@b.example>","to":"` + strings.Repeat("x", 1<<15) + ` <x@gmail.com>"}`, `422 {"message":"The addresses are longer`},
 		{"postmark", "/postmark/email/batch", `[{"From":"a@b.example","To":"x@gmail.com","Metadata":{"Order":"7"}},{"From":"a@b.example","To":""}]`, `200 [{"ErrorCode":0,"Message":"OK"`},
 		{"postmark", "/postmark/email/withTemplate", `{}`, `422 {"ErrorCode":300,"Message":"A template is not supported`},
 		{"mailgun", "/mailgun/v3/a.example/messages.mime", "--x\r\nContent-Disposition: form-data; name=\"to\"\r\n\r\nx@gmail.com\r\n--x\r\nContent-Disposition: form-data; name=\"message\"; filename=\"m\"\r\n\r\n" + whole + "\r\n--x--\r\n", `200 {"id":"<inbox_`},

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 )
@@ -13,7 +14,7 @@ var sendGrid = provider{"SendGrid", bearer, func(w http.ResponseWriter, p proble
 }, sendGridRoutes}
 
 var sendGridMessage = layout{
-	from: "from", to: "to", cc: "cc", bcc: "bcc", replyTo: "reply_to", subject: "subject", text: "text/plain", html: "text/html", headers: "headers",
+	from: "from", to: "to", cc: "cc", bcc: "bcc", replyTo: "reply_to", subject: "subject", text: "content.text/plain", html: "content.text/html", headers: "headers",
 	tags:        map[string]string{"X-Category": "categories"},
 	attachments: "attachments", name: "filename", content: "content", kind: "type", id: "content_id", disposition: "disposition",
 	refused: []string{"template_id", "send_at", "batch_id", "asm", "mail_settings.sandbox_mode.enable", "substitutions", "dynamic_template_data"},
@@ -25,16 +26,22 @@ var sendGridRoutes = map[string]func(*call) error{"POST /v3/mail/send": func(c *
 	if err != nil {
 		return err
 	}
-	all := reader{in: v}
+	common, _ := v.(map[string]any)
+	all := reader{in: common}
 	list := all.list("personalizations")
 	if len(list) == 0 {
 		return invalid("The field personalizations is missing")
 	}
-	common, _ := v.(map[string]any)
+	content := map[string]any{}
 	for _, part := range all.list("content") {
 		p := reader{in: part}
-		common[p.text("type")] = p.text("value")
+		kind := p.text("type")
+		if kind != "text/plain" && kind != "text/html" {
+			return unsupported(fmt.Sprintf("content of the type %.100q", kind))
+		}
+		content[kind] = p.text("value")
 	}
+	common["content"] = content
 	if used(common["reply_to_list"]) {
 		common["reply_to"] = common["reply_to_list"]
 	}
