@@ -177,7 +177,10 @@ func (a *app) requests() tea.Cmd {
 // toRead are the messages to read ahead of the others, the most urgent first.
 func (a *app) toRead() []*store.Message {
 	pending, arrived := a.copying.toRead()
-	return slices.Concat(pending, a.arrivals.toRead(), arrived)
+	if m := a.arrivals.elsewhere; m != nil { // whose code is said
+		pending = append(slices.Clone(pending), m)
+	}
+	return append(pending[:len(pending):len(pending)], arrived...)
 }
 
 // tick sets the timer, unless it runs, while something on the screen depends on the time.

@@ -145,7 +145,10 @@ func (r *arrivals) arrived(mail []*store.Message) tea.Cmd {
 	r.copying.onArrived(mail)
 	var cmd tea.Cmd
 	if r.terminal.Blurred { // otherwise the screen shows it
-		cmd = r.burst.add(mail, r.now)
+		if len(r.burst.mail) == 0 {
+			r.burst.first, cmd = r.now, endOfBurst(quietTime)
+		}
+		r.burst.mail, r.burst.last = append(r.burst.mail, mail...), r.now
 	}
 	if r.follow {
 		r.toFollow = r.newest
@@ -208,14 +211,6 @@ func (r *arrivals) goToUnread() {
 	r.reading.markRead()
 }
 
-// toRead are the messages that it waits for, to say what is in them.
-func (r *arrivals) toRead() []*store.Message {
-	if r.elsewhere == nil {
-		return nil
-	}
-	return []*store.Message{r.elsewhere}
-}
-
 // forget forgets what came from another service.
 func (r *arrivals) forget() { r.newest, r.toFollow, r.elsewhere, r.burst = nil, nil, nil, burst{} }
 
@@ -232,17 +227,6 @@ type burstOver struct{}
 type burst struct {
 	mail        []*store.Message
 	first, last time.Time // when the first and the last of it came
-}
-
-// add adds mail, and returns the command that waits for the end of the burst unless one waits already.
-func (b *burst) add(mail []*store.Message, now time.Time) tea.Cmd {
-	waits := len(b.mail) > 0
-	b.mail, b.last = append(b.mail, mail...), now
-	if waits {
-		return nil
-	}
-	b.first = now
-	return endOfBurst(quietTime)
 }
 
 func endOfBurst(d time.Duration) tea.Cmd {

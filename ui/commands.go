@@ -132,32 +132,26 @@ func (c *commands) run(line string, p host.Program) tea.Cmd {
 	}
 	p.Line = line
 	name := render.Clean(line)
-	return c.begin(session.Ask(nil, "running "+name, "", func(context.Context) (ran, error) {
+	var failed error
+	return c.begin(session.Ask(nil, "running "+name, "", func(context.Context) (lines []string, _ error) {
 		written, err := host.Run(c.ctx, p)
-		return ran{name, linesOf(written), err}, nil
-	}, c.onRan))
-}
-
-// ran is the outcome of a command.
-type ran struct {
-	line  string
-	lines []string // what it wrote
-	err   error
+		failed = err
+		return linesOf(written), nil
+	}, func(lines []string) tea.Cmd { return c.onRan(name, lines, failed) }))
 }
 
 // onRan shows one line that a command wrote in the bottom line, and more in a dialog.
-func (c *commands) onRan(m ran) tea.Cmd {
-	title := m.line
+func (c *commands) onRan(title string, lines []string, err error) tea.Cmd {
 	switch {
-	case len(m.lines) > 1:
-		if m.err != nil {
-			title += " · " + m.err.Error()
+	case len(lines) > 1:
+		if err != nil {
+			title += " · " + err.Error()
 		}
-		return c.unlessBusy(func() tea.Cmd { return c.show(dialog.NewText(title, m.lines)) })
-	case m.err != nil:
-		return c.report(host.Result{Err: errors.New(strings.Join(append([]string{title, m.err.Error()}, m.lines...), ": "))})
+		return c.unlessBusy(func() tea.Cmd { return c.show(dialog.NewText(title, lines)) })
+	case err != nil:
+		return c.report(host.Result{Err: errors.New(strings.Join(append([]string{title, err.Error()}, lines...), ": "))})
 	}
-	return c.report(host.Result{Text: append(m.lines, "ran "+title)[0]})
+	return c.report(host.Result{Text: append(lines, "ran "+title)[0]})
 }
 
 // linesOf returns what a command wrote, without empty lines at its end.

@@ -33,7 +33,7 @@ func (c connecting) actions() []*action {
 		{ID: "refresh", Title: "Refresh, or retry now", Keys: []string{"r"}, Where: anywhere, Run: c.refresh,
 			DisabledReason: func() string { return c.connection.RequireUnlimited(c.now) }},
 		{ID: "connect", Title: "Connect to a service", Keys: []string{"K"}, Where: anywhere,
-			Run: func() tea.Cmd { return c.show(c.form(c.connection.Err())) }},
+			Run: func() tea.Cmd { return c.show(c.form(c.connection.Err)) }},
 		{ID: "profiles", Title: "Switch profiles", Keys: []string{"P"}, Where: anywhere,
 			DisabledReason: c.requireProfiles,
 			Run:            func() tea.Cmd { return c.show(c.profiles()) }},
@@ -59,7 +59,7 @@ func (c connecting) retry() tea.Cmd {
 // form asks for a service, and optionally for a key and a profile name. It begins with the
 // service that was last asked for, at the key if that is what it lacks, and with what is wrong there.
 func (c connecting) form(wrong error) dialog.Dialog {
-	asked := c.connection.Asked()
+	asked := c.connection.AskedProfile()
 	name := asked.Name
 	if asked.BaseURL == "" {
 		name = ""
@@ -83,7 +83,7 @@ func (c connecting) form(wrong error) dialog.Dialog {
 	if wrong != nil {
 		f.Failed = session.Advice(wrong)
 	}
-	if t := c.connection.Trouble(); asked.BaseURL != "" && (t == session.NoKey || t == session.KeyRefused || !c.connection.Reached()) {
+	if t := c.connection.Trouble(); asked.BaseURL != "" && (t == session.NoKey || t == session.KeyRefused || c.connection.Asked != c.connection.Target) {
 		f.First = 1
 	}
 	return dialog.NewForm(f)
@@ -173,7 +173,7 @@ func (c connecting) refresh() tea.Cmd {
 	}
 	c.reader.Repaint()
 	if c.connection.LacksWatching(len(c.store.Order)) {
-		return c.connectTo(c.connection.AskedTarget())
+		return c.connectTo(c.connection.Asked)
 	}
 	id := ""
 	if i := c.inboxes.Inbox(); i != nil && !i.Gone(c.now) && c.connection.Trouble() == session.NoTrouble { // one that is gone is not followed

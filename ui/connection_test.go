@@ -61,7 +61,7 @@ func TestAnInboxWhoseMakingWasInterrupted(t *testing.T) {
 func TestAConnectionThatWasOvertakenSaysNothing(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.server.SetDelay(time.Second)
-		h.run(h.app.connecting.connectTo(h.app.connection.AskedTarget()))
+		h.run(h.app.connecting.connectTo(h.app.connection.Asked))
 		h.settle()
 		h.server.SetDelay(0)
 		h.run(h.app.connection.Connect(h.app.connection.Target, h.app.now))

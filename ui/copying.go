@@ -220,7 +220,7 @@ func (c *copying) menu(from *store.Message, m *message.Message, address string) 
 	for _, code := range m.Mail().Codes() {
 		add("Code "+code.Value, "", code.Value, code.Value)
 	}
-	menu.Choices = append(menu.Choices, dialog.Choice{ID: "test", Title: "Test that waits for it", Also: synonyms["copy-menu"], Aside: "shell, Playwright, pytest"})
+	menu.Choices = append(menu.Choices, dialog.Choice{ID: "test", Title: "Test that waits for it (shell, Playwright, pytest)", Also: synonyms["copy-menu"]})
 	found := store.Find(m)
 	copies["test"] = func() tea.Cmd { return c.showTests(from, found, address) }
 	for _, link := range m.Links() {

@@ -184,7 +184,7 @@ func TestProfiles(t *testing.T) {
 	d := a.connecting.profiles()
 	uitest.DrawDialog(t, d, 80, 24).See("local", "this machine", "work", "https://work.example", "home", "https://home.example", "! in use")
 	press(d, "work", "enter").Do()
-	if got := a.connection.Asked(); got != (session.Profile{Name: "work", BaseURL: "https://work.example"}) {
+	if got := a.connection.AskedProfile(); got != (session.Profile{Name: "work", BaseURL: "https://work.example"}) {
 		t.Errorf("it connects to %+v", got)
 	}
 }

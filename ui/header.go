@@ -134,7 +134,7 @@ func (a *app) connectionStatus() (long, short string) {
 func (a *app) state() string {
 	th := a.theme
 	switch i := a.inboxes.Inbox(); {
-	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
+	case a.session() == nil && a.now.Sub(a.connection.Since) < startDelay:
 		return ""
 	case a.session() == nil:
 		return th.Dim.On("○ connecting")
@@ -165,7 +165,7 @@ func (a *app) noMessages(w int) []string {
 	empty, pending := len(a.store.Order) == 0, a.footer.latest()
 	i := a.store.Inboxes[a.messages.InboxID] // nil for all
 	switch {
-	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
+	case a.session() == nil && a.now.Sub(a.connection.Since) < startDelay:
 		return nil
 	case a.session() == nil:
 		return say("Connecting…")
@@ -245,14 +245,14 @@ func (a *app) trouble(w int) []string {
 		return nil
 	}
 	command := "mayfly key set"
-	if kind == session.NoKey && errors.Is(a.connection.Err(), keys.ErrNoKeyring) {
+	if kind == session.NoKey && errors.Is(a.connection.Err, keys.ErrNoKeyring) {
 		t.why, command = "This service needs one, and no keyring can keep it.", "mayfly key set --file"
 	}
 	var out []string
 	for _, row := range theme.Wrap(a.connection.Sentence(a.now), w) {
 		out = append(out, a.theme.Bad.On(row))
 	}
-	out = append(append(out, ""), theme.WrapDim(a.theme, cmp.Or(t.why, session.Advice(a.connection.Err())), w)...)
+	out = append(append(out, ""), theme.WrapDim(a.theme, cmp.Or(t.why, session.Advice(a.connection.Err)), w)...)
 	out = append(out, "")
 	for _, k := range t.does {
 		out = append(out, a.hint(k[0], k[1]))

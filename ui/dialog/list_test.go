@@ -54,14 +54,14 @@ func TestTheSelectionAndTheRows(t *testing.T) {
 		l.Set(uitest.IDs(c.items))
 		l.Rows(c.height, two)
 		c.do(&l)
-		rows := l.Rows(c.height, two)
-		shown := slices.ContainsFunc(rows, func(r Row) bool { return r.Selected && r.H == 2 })
-		if l.Selected() != c.selected || shown == c.hidden || c.first != "" && rows[0].ID != c.first {
-			t.Errorf("%s: %q is selected, the rows are %v", c.name, l.Selected(), rows)
+		l.Rows(c.height, two)
+		shown := slices.ContainsFunc(l.Shown, func(r Row) bool { return r.Selected && r.H == 2 })
+		if l.Selected() != c.selected || shown == c.hidden || c.first != "" && l.Shown[0].ID != c.first {
+			t.Errorf("%s: %q is selected, the rows are %v", c.name, l.Selected(), l.Shown)
 		}
 	}
 	var l List
-	if l.Selected() != "" || l.Rows(10, two) != nil {
+	if l.Rows(10, two); l.Selected() != "" || l.Shown != nil {
 		t.Error("an empty list has a selection or rows")
 	}
 }

@@ -62,7 +62,6 @@ type menu struct {
 	heads   map[string]bool // the first choice of each group, by ID
 	titles  []string
 	list    List
-	rows    []Row            // those on the screen
 	matches map[string][]int // matching byte indexes of a title, by ID
 }
 
@@ -100,8 +99,8 @@ func (m *menu) Update(msg tea.Msg) Result {
 		m.list.Move(theme.WheelRows(msg) / 3) // a row at a time
 		return Result{}
 	case tea.MouseClickMsg:
-		for _, r := range m.rows {
-			if msg.Y-menuHead == r.Y+r.H-1 {
+		for _, r := range m.list.Shown {
+			if msg.Y-menuHead == r.Y+r.H-1 { // below the title of its group
 				return m.choose(r.ID)
 			}
 		}
@@ -169,13 +168,13 @@ func (m *menu) itemHeight(id string) int {
 
 func (m *menu) Fit(w, h int) {
 	m.room.Fit(w, h)
-	m.rows = m.list.Rows(max(1, m.height()-1), m.itemHeight)
+	m.list.Rows(max(1, m.height()-1), m.itemHeight)
 }
 
 func (m *menu) Rows(th *theme.Theme) (string, []string) {
 	width := max(10, min(72, m.w))
 	rows := []string{th.Accent.On("› ") + m.line.View(th, width-2), ""}
-	for _, r := range m.rows {
+	for _, r := range m.list.Shown {
 		alone := r.Y > 0 && r.H < m.itemHeight(r.ID)
 		if r.H > 1 || alone {
 			rows = append(rows, th.Bright.On(theme.Cut(m.byID[r.ID].Group, width)))
@@ -201,7 +200,7 @@ func (m *menu) foot(th *theme.Theme, w int) string {
 	if m.line.Value() != "" {
 		more = append(more, fmt.Sprintf("%d of %d", m.list.Len(), len(m.Choices)))
 	}
-	before, after := m.list.More(m.rows)
+	before, after := m.list.More()
 	if before > 0 {
 		more = append(more, fmt.Sprintf("↑ %d", before))
 	}
@@ -249,6 +248,7 @@ type List struct {
 	reveal bool
 	seen   bool // the selected item was on the screen when the rows were last laid out
 	height int  // in lines, when they were
+	Shown  []Row
 	placed bool // the user put the selection where it is
 }
 
@@ -323,9 +323,9 @@ type Row struct {
 
 // Rows lays out the items that fit into height lines; tall is the height of an item in lines.
 // A selection that has moved, or that was on the screen before the height changed, is scrolled into view.
-func (l *List) Rows(height int, tall func(id string) int) []Row {
-	if height <= 0 || len(l.ids) == 0 {
-		return nil
+func (l *List) Rows(height int, tall func(id string) int) {
+	if l.Shown = nil; height <= 0 || len(l.ids) == 0 {
+		return
 	}
 	resized := height != l.height
 	l.height = height
@@ -334,15 +334,24 @@ func (l *List) Rows(height int, tall func(id string) int) []Row {
 		l.reveal = false
 	}
 	l.fillEnd(height, tall)
-	rows := make([]Row, 0, height)
+	l.Shown = make([]Row, 0, height)
 	l.seen = false
 	for i, y := l.top, 0; i < len(l.ids) && y < height; i++ {
 		h := tall(l.ids[i])
-		rows = append(rows, Row{ID: l.ids[i], Y: y, H: min(h, height-y), Selected: i == l.sel})
+		l.Shown = append(l.Shown, Row{ID: l.ids[i], Y: y, H: min(h, height-y), Selected: i == l.sel})
 		y += h
 		l.seen = l.seen || i == l.sel && y <= height
 	}
-	return rows
+}
+
+// At is the ID of the item at line y of the list's area, "" if there is none.
+func (l *List) At(y int) string {
+	for _, r := range l.Shown {
+		if y >= r.Y && y < r.Y+r.H {
+			return r.ID
+		}
+	}
+	return ""
 }
 
 func (l *List) bringIntoView(height int, tall func(string) int) {
@@ -376,9 +385,9 @@ func (l *List) fillEnd(height int, tall func(string) int) {
 	}
 }
 
-// More returns the number of items before and after those in rows.
-func (l *List) More(rows []Row) (before, after int) {
-	return l.top, len(l.ids) - l.top - len(rows)
+// More returns the number of items before and after those on the screen.
+func (l *List) More() (before, after int) {
+	return l.top, len(l.ids) - l.top - len(l.Shown)
 }
 
 func (l *List) id(i int) string {

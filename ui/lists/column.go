@@ -18,15 +18,12 @@ type Column struct {
 	Filter
 	Rect  theme.Rect
 	Marks map[string]bool
-	Shown []dialog.Row // the rows on the screen
 }
 
 // layout lays the rows out in r, above so many lines at its end; tall returns the height of a row in lines.
 func (c *Column) layout(r theme.Rect, below int, tall func(id string) int) {
-	c.Rect, c.Shown = r, nil
-	if !r.Empty() {
-		c.Shown = c.Rows(r.H-r.Top()-below, tall)
-	}
+	c.Rect = r
+	c.Rows(r.H-r.Top()-below, tall)
 }
 
 // Page moves the cursor by pages; negative is up.
@@ -60,7 +57,7 @@ func (c *Column) marked(ids []string) []string {
 
 // Click selects the row at line y of the screen, and reports whether there is one.
 func (c *Column) Click(y int) bool {
-	id := hit(c.Shown, y-c.Rect.Y-c.Rect.Top())
+	id := c.At(y - c.Rect.Y - c.Rect.Top())
 	return id != "" && c.Select(id)
 }
 
@@ -75,16 +72,6 @@ func (c *Column) Back() bool {
 		return false
 	}
 	return true
-}
-
-// hit returns the ID of the row at line y of a list's area, "" if there is none.
-func hit(rows []dialog.Row, y int) string {
-	for _, r := range rows {
-		if y >= r.Y && y < r.Y+r.H {
-			return r.ID
-		}
-	}
-	return ""
 }
 
 // Filter keeps the rows whose text contains all of its words. The zero value keeps every row.

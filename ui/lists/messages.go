@@ -119,7 +119,7 @@ func (p *Messages) title(th *theme.Theme, w int) string {
 func (p *Messages) Draw(th *theme.Theme, now time.Time, focused bool, empty []string) []string {
 	out := theme.Blank(p.Rect)
 	right := ""
-	if before, after := p.More(p.Shown); before+after > 0 {
+	if before, after := p.More(); before+after > 0 {
 		right = fmt.Sprintf("%d of %d ", p.Index()+1, p.Len())
 	}
 	if n := len(p.Marks); n > 0 {

@@ -30,7 +30,6 @@ type Search struct {
 	known map[string][]string // what was found for texts typed lately, at this revision
 
 	hits    dialog.List       // message keys
-	shown   []dialog.Row      // those on the screen
 	inboxes map[string]string // what is searched of each inbox, folded, by its ID
 	read    int               // messages whose body is known
 
@@ -49,7 +48,7 @@ func NewSearch(st *store.Store, show func(key string, find []string) tea.Cmd) *S
 
 // In searches another store from now on, also while the dialog is open.
 func (s *Search) In(st *store.Store) {
-	s.store, s.hits, s.shown = st, dialog.List{}, nil
+	s.store, s.hits = st, dialog.List{}
 	s.learn()
 	s.find()
 }
@@ -102,7 +101,7 @@ func (s *Search) find() {
 
 // above is the number of hits on the screen above the selected one.
 func (s *Search) above() int {
-	top, _ := s.hits.More(nil)
+	top, _ := s.hits.More()
 	return s.hits.Index() - top
 }
 
@@ -139,7 +138,7 @@ func (s *Search) Fit(w, h int) {
 	if s.revision != s.store.Revision {
 		s.find()
 	}
-	s.shown = s.hits.Rows(s.room(), func(string) int { return s.tall() })
+	s.hits.Rows(s.room(), func(string) int { return s.tall() })
 }
 
 // Update implements [dialog.Body].
@@ -149,7 +148,7 @@ func (s *Search) Update(msg tea.Msg) dialog.Result {
 		s.hits.Scroll(theme.WheelRows(msg))
 		return dialog.Result{}
 	case tea.MouseClickMsg:
-		return s.open(hit(s.shown, msg.Y-head))
+		return s.open(s.hits.At(msg.Y - head))
 	case tea.KeyPressMsg:
 		name := dialog.KeyName(msg)
 		switch name {
@@ -209,7 +208,7 @@ func (s *Search) Rows(th *theme.Theme) (string, []string) {
 	if w >= besideFrom {
 		list = w * 3 / 5
 	}
-	for _, r := range s.shown {
+	for _, r := range s.hits.Shown {
 		rows = append(rows, s.row(th, r, list)[:r.H]...)
 	}
 	for len(rows) < s.h {
@@ -251,7 +250,7 @@ func (s *Search) beside(th *theme.Theme, w, h int) []string {
 // status says how many were found in how many bodies, and where the selected one is among them.
 func (s *Search) status(w int) string {
 	at, total := "", len(s.store.Messages)
-	if len(s.shown) < s.hits.Len() {
+	if len(s.hits.Shown) < s.hits.Len() {
 		at = fmt.Sprintf("%d/%d", s.hits.Index()+1, s.hits.Len())
 	}
 	found := fmt.Sprintf("%d found", s.hits.Len())

@@ -31,13 +31,10 @@ func (p *Pane) moveCheck(n int) bool {
 		p.top = 0 // to the head
 		return true
 	}
-	first, last := -1, -1
-	for n := range p.lines {
-		if p.lines[n].Block == p.check+1 {
-			if last = n; first < 0 {
-				first = n
-			}
-		}
+	first := slices.IndexFunc(p.lines, func(l render.Line) bool { return l.Block == p.check+1 })
+	last := first
+	for last+1 < len(p.lines) && p.lines[last+1].Block == p.check+1 {
+		last++
 	}
 	p.reveal(last)
 	p.reveal(first)

@@ -41,8 +41,8 @@ type Options struct {
 // state is how a connection is. Without a session attempts to connect are repeated, see Retry; with one its watcher tries
 // again by itself.
 type state struct {
-	since    time.Time // when connecting began; once connected, when that was
-	err      error     // what is wrong; nil while nothing is known to be
+	Since    time.Time // when connecting began; once connected, when that was
+	Err      error     // what is wrong; nil while nothing is known to be
 	retryAt  time.Time // the next attempt; zero if none is due or one is under way
 	failures int       // attempts to connect that have failed in a row
 }
@@ -51,6 +51,7 @@ type state struct {
 type Connection struct {
 	Session *Session // nil until the first connection
 	Target  Target   // of the session
+	Asked   Target   // what is being connected to, or was last
 
 	// OnEvents gets what the watcher of the session has noticed.
 	OnEvents func([]watch.Event) tea.Cmd
@@ -58,18 +59,17 @@ type Connection struct {
 	// something could not be saved.
 	OnSeen func(seen map[string]registry.ReadState, err error) tea.Cmd
 
-	state   state
+	state
 	options Options
 	ctx     context.Context
 	log     *slog.Logger
 	owner   sessions
-	asked   Target // what is being connected to
 	attempt uint64
 }
 
 // NewConnection returns a connection that is not made yet.
 func NewConnection(ctx context.Context, o Options, log *slog.Logger, now time.Time) *Connection {
-	return &Connection{options: o, ctx: ctx, log: log, state: state{since: now}, owner: sessions{open: map[*Session]bool{}}}
+	return &Connection{options: o, ctx: ctx, log: log, state: state{Since: now}, owner: sessions{open: map[*Session]bool{}}}
 }
 
 // Close ends every session, including those still connecting, and waits for them.
@@ -91,9 +91,9 @@ type Connected struct {
 // Connect starts connecting. An attempt overtaken by a later one is dropped when it ends.
 func (c *Connection) Connect(t Target, now time.Time) tea.Cmd {
 	c.attempt++
-	c.asked = t
+	c.Asked = t
 	if c.Session == nil {
-		c.state = state{since: now, failures: c.state.failures}
+		c.state = state{Since: now, failures: c.failures}
 	}
 	attempt := c.attempt
 	return func() tea.Msg {
@@ -193,8 +193,8 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 		if c.Session != nil {
 			return None, done(host.Result{Err: m.Err})
 		}
-		failures := c.state.failures + 1
-		c.state = state{since: c.state.since, err: m.Err, failures: failures, retryAt: now.Add(min(time.Second<<min(failures, 5), maxRetryDelay))}
+		failures := c.failures + 1
+		c.state = state{Since: c.Since, Err: m.Err, failures: failures, retryAt: now.Add(min(time.Second<<min(failures, 5), maxRetryDelay))}
 		return None, nil
 	}
 	change, before := Other, c.Session
@@ -204,31 +204,24 @@ func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	case m.Session.sameService(before):
 		change = Again
 	}
-	c.log.Info("connected", "to", m.Session.Name, "after", now.Sub(c.state.since), "error", m.Err)
+	c.log.Info("connected", "to", m.Session.Name, "after", now.Sub(c.Since), "error", m.Err)
 	cmds := []tea.Cmd{c.owner.end(before), m.Session.listen(c.OnEvents), m.Session.awaitSeen(c.OnSeen)}
 	if m.Session.Notice != "" {
 		cmds = append(cmds, done(host.Result{Err: errors.New(m.Session.Notice)}))
 	}
-	c.Target, c.asked = m.target, m.target
-	c.Session, c.state = m.Session, state{since: now, err: m.Err}
+	c.Target, c.Asked = m.target, m.target
+	c.Session, c.state = m.Session, state{Since: now, Err: m.Err}
 	return change, tea.Batch(cmds...)
 }
 
 func done(d host.Result) tea.Cmd { return func() tea.Msg { return d } }
 
-// Since is when connecting began; once connected, when that was.
-func (c *Connection) Since() time.Time { return c.state.since }
-
-// Err is what is wrong with the connection, nil while all is well.
-func (c *Connection) Err() error { return c.state.err }
-
 // Retry reconnects once that is due.
 func (c *Connection) Retry(now time.Time) tea.Cmd {
-	s := c.state
-	if c.Session != nil || !c.Trouble().Temporary() || s.retryAt.IsZero() || now.Before(s.retryAt) {
+	if c.Session != nil || !c.Trouble().Temporary() || c.retryAt.IsZero() || now.Before(c.retryAt) {
 		return nil
 	}
-	return c.Connect(c.asked, now)
+	return c.Connect(c.Asked, now)
 }
 
 // LacksWatching reports whether lists cannot be refreshed without connecting again: without a connection, without
@@ -261,9 +254,9 @@ func (c *Connection) Apply(e watch.Event) {
 	case e.Kind == watch.Behind:
 		c.Session.Behind = e.Since
 	case e.Kind == watch.Failed:
-		c.state = state{since: c.state.since, err: e.Err, retryAt: e.RetryAt}
+		c.state = state{Since: c.Since, Err: e.Err, retryAt: e.RetryAt}
 	case e.Kind == watch.Recovered:
-		c.state = state{since: c.state.since}
+		c.state = state{Since: c.Since}
 	}
 }
 
@@ -304,10 +297,10 @@ func (c *Connection) Sentence(now time.Time) string {
 
 // Countdown is the time until the next attempt, such as "2 s"; "" if none is due.
 func (c *Connection) Countdown(now time.Time) string {
-	if !c.state.retryAt.After(now) {
+	if !c.retryAt.After(now) {
 		return ""
 	}
-	return theme.Remaining(c.state.retryAt.Sub(now))
+	return theme.Remaining(c.retryAt.Sub(now))
 }
 
 // Trouble is a kind of failure of the connection.
@@ -334,7 +327,8 @@ func (t Trouble) Temporary() bool { return t == Limited || t == Faulty || t == U
 
 // Trouble is what is wrong with the connection.
 func (c *Connection) Trouble() Trouble {
-	switch err := c.state.err; {
+	var answer *api.Error
+	switch err := c.Err; {
 	case err == nil:
 		return NoTrouble
 	case errors.Is(err, local.ErrStopped):
@@ -347,16 +341,10 @@ func (c *Connection) Trouble() Trouble {
 		return NotInPlan
 	case errors.Is(err, api.ErrRateLimited):
 		return Limited
-	case errors.Is(err, api.ErrUnexpected), answered(err):
+	case errors.Is(err, api.ErrUnexpected), errors.As(err, &answer) && answer.Status >= 500:
 		return Faulty
 	}
 	return Unavailable
-}
-
-// answered reports whether an error came as an answer of a service.
-func answered(err error) bool {
-	var e *api.Error
-	return errors.As(err, &e) && e.Status >= 500
 }
 
 // Explain returns an error as one line that is safe to show.

@@ -121,7 +121,7 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 		}
 		for _, want := range []time.Duration{2, 4, 8, 16, 30, 30} {
 			if change := s.use(cmd); change != None || s.Session != nil || s.Trouble() != Unavailable {
-				t.Fatalf("after a failure: %v, %v", change, s.Err())
+				t.Fatalf("after a failure: %v, %v", change, s.Err)
 			}
 			now, wait := time.Now(), want*time.Second
 			if s.state.retryAt.Sub(now) != wait || s.Countdown(now) != fmt.Sprintf("%d s", want) || s.Retry(now.Add(wait-1)) != nil {
@@ -133,7 +133,7 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 			}
 		}
 		delete(s.fails, "a")
-		if change := s.use(cmd); change != First || s.Session == nil || s.Err() != nil || s.Target.BaseURL != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
+		if change := s.use(cmd); change != First || s.Session == nil || s.Err != nil || s.Target.BaseURL != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
 			t.Errorf("connected at last: %v, %+v", change, s.Connection)
 		}
 		s.Apply(watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable, RetryAt: time.Now().Add(time.Second)})
@@ -160,7 +160,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{fmt.Errorf("get: %w", context.DeadlineExceeded), Unavailable, true, "The service did not answer in time"},
 		{errors.New("a\x1b[31m\nb"), Unavailable, true, "a b"},
 	} {
-		if got := (&Connection{state: state{err: c.err}}).Trouble(); got != c.trouble || got.Temporary() != c.retried {
+		if got := (&Connection{state: state{Err: c.err}}).Trouble(); got != c.trouble || got.Temporary() != c.retried {
 			t.Errorf("%v is trouble %d", c.err, got)
 		}
 		if c.err == nil {
@@ -176,7 +176,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 				t.Errorf("%v: tried again: %v", c.err, got)
 			}
 			delete(s.fails, "a")
-			if s.use(s.Connect(s.AskedTarget(), time.Now())) != First {
+			if s.use(s.Connect(s.Asked, time.Now())) != First {
 				t.Errorf("%v: the user cannot try again", c.err)
 			}
 		})
@@ -202,8 +202,8 @@ func TestAnAttemptThatIsOvertakenIsDropped(t *testing.T) {
 		s.fails["x"] = api.ErrUnavailable
 		failed := s.Connect(Target{BaseURL: "x"}, time.Now())().(Connected)
 		again := s.Connect(Target{BaseURL: "fast"}, time.Now())
-		if change, _ := s.Use(failed, time.Now()); change != None || s.Err() != nil {
-			t.Errorf("a failure that was overtaken is %v, %v", change, s.Err())
+		if change, _ := s.Use(failed, time.Now()); change != None || s.Err != nil {
+			t.Errorf("a failure that was overtaken is %v, %v", change, s.Err)
 		}
 		s.use(again)
 	})
@@ -238,11 +238,11 @@ func TestAServiceThatCannotBeHadLeavesTheOneThatWorks(t *testing.T) {
 	play(t, func(s *scene) {
 		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
 		s.fails["b"] = api.ErrUnauthorized
-		if change := s.use(s.Connect(Target{BaseURL: "b"}, time.Now())); change != None || s.Session == nil || s.Err() != nil || s.Session.Name != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
-			t.Errorf("it is %v, the session with %s, %v", change, s.Session.Name, s.Err())
+		if change := s.use(s.Connect(Target{BaseURL: "b"}, time.Now())); change != None || s.Session == nil || s.Err != nil || s.Session.Name != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
+			t.Errorf("it is %v, the session with %s, %v", change, s.Session.Name, s.Err)
 		}
 		delete(s.fails, "b")
-		if s.use(s.Connect(s.AskedTarget(), time.Now())) != Other || s.Session.Name != "b" {
+		if s.use(s.Connect(s.Asked, time.Now())) != Other || s.Session.Name != "b" {
 			t.Error("trying again does not try what was tried last")
 		}
 	})
@@ -348,12 +348,12 @@ func TestWhyTheServiceCannotBeAsked(t *testing.T) {
 		want       string
 	}{
 		{&Connection{}, "Not connected yet"},
-		{&Connection{state: state{err: keys.ErrNone}}, "No API key: K connects with one"},
-		{&Connection{state: state{err: api.ErrUnauthorized}}, "Not connected: r tries again"},
-		{&Connection{state: state{err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
-		{&Connection{Session: &Session{}, state: state{err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
-		{&Connection{Session: &Session{}, state: state{err: api.ErrRateLimited, retryAt: soon}}, "Request limit reached: retry in 30 s"},
-		{&Connection{Session: &Session{}, state: state{err: api.ErrUnavailable, retryAt: now}}, ""},
+		{&Connection{state: state{Err: keys.ErrNone}}, "No API key: K connects with one"},
+		{&Connection{state: state{Err: api.ErrUnauthorized}}, "Not connected: r tries again"},
+		{&Connection{state: state{Err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
+		{&Connection{Session: &Session{}, state: state{Err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
+		{&Connection{Session: &Session{}, state: state{Err: api.ErrRateLimited, retryAt: soon}}, "Request limit reached: retry in 30 s"},
+		{&Connection{Session: &Session{}, state: state{Err: api.ErrUnavailable, retryAt: now}}, ""},
 		{&Connection{Session: &Session{}}, ""},
 	} {
 		got := c.connection.RequireService("K", "r", now)

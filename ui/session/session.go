@@ -277,11 +277,8 @@ func (c *Connection) profile(t Target) Profile {
 	return p
 }
 
-// Asked is the service that was asked for last.
-func (c *Connection) Asked() Profile { return c.profile(c.asked) }
-
-// Reached reports whether that is the service of the session.
-func (c *Connection) Reached() bool { return c.asked == c.Target }
+// AskedProfile is the service that was asked for last.
+func (c *Connection) AskedProfile() Profile { return c.profile(c.Asked) }
 
 // Profiles are the services to switch between.
 func (c *Connection) Profiles() []Profile { return c.options.Profiles }
@@ -291,12 +288,12 @@ func (c *Connection) Name() string {
 	if c.Session != nil {
 		return c.Session.Name
 	}
-	return c.profile(c.asked).title()
+	return c.AskedProfile().title()
 }
 
 // Flag is the option that names the service on a command line, after a space; "" for the local one.
 func (c *Connection) Flag() string {
-	switch p := c.Asked(); {
+	switch p := c.AskedProfile(); {
 	case p.BaseURL == "":
 		return ""
 	case p.Name != "":
@@ -305,6 +302,3 @@ func (c *Connection) Flag() string {
 		return " --base-url " + render.Clean(p.BaseURL)
 	}
 }
-
-// AskedTarget is what was asked for last, to ask again.
-func (c *Connection) AskedTarget() Target { return c.asked }
