@@ -235,7 +235,7 @@ func (t table) triggersAction(c *action, p theme.Pane) bool {
 // pane, then what the pane is about. A choice performs its action.
 func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) dialog.Dialog {
 	const here = "In this pane"
-	m := dialog.Menu{Title: title, Then: func(id string) tea.Cmd { return perform(t.byID(id)) }}
+	m := dialog.Menu{Title: title}
 	own := ofMessage
 	if p == theme.Inboxes {
 		own = ofInboxes
@@ -249,7 +249,7 @@ func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) d
 			}
 			if group == g && c.Where.has(p) {
 				keys := slices.DeleteFunc(slices.Clone(c.Keys), func(k string) bool { return t.lookup(k, p) != c })
-				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Also: synonyms[c.ID], Group: g, Aside: strings.Join(keys, " "), Reason: c.reason()})
+				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Also: synonyms[c.ID], Group: g, Aside: strings.Join(keys, " "), Reason: c.reason(), Do: func() tea.Cmd { return perform(c) }})
 			}
 		}
 	}

@@ -43,17 +43,12 @@ func (t attachments) menu() tea.Cmd {
 	if len(all) == 1 {
 		return f.choose(all[0])
 	}
-	menu := dialog.Menu{Title: "Attachments", Then: func(id string) tea.Cmd {
-		if i, err := strconv.Atoi(id); err == nil {
-			return f.choose(i)
-		}
-		return f.save(all...)
-	}}
+	menu := dialog.Menu{Title: "Attachments"}
 	for _, i := range all {
-		menu.Choices = append(menu.Choices, dialog.Choice{ID: strconv.Itoa(i), Title: attachmentName(f.message, i), Aside: render.Bytes(f.message.Attachments[i].Size)})
+		menu.Choices = append(menu.Choices, dialog.Choice{Title: attachmentName(f.message, i), Aside: render.Bytes(f.message.Attachments[i].Size), Do: func() tea.Cmd { return f.choose(i) }})
 	}
 	if !t.host.Away {
-		menu.Choices = append(menu.Choices, dialog.Choice{ID: "all", Title: fmt.Sprintf("Save all %d", len(all)), Aside: host.ShortPath(t.host.Downloads)})
+		menu.Choices = append(menu.Choices, dialog.Choice{Title: fmt.Sprintf("Save all %d", len(all)), Aside: host.ShortPath(t.host.Downloads), Do: func() tea.Cmd { return f.save(all...) }})
 	}
 	return t.show(dialog.NewMenu(menu))
 }
@@ -100,33 +95,29 @@ func (f attached) choose(i int) tea.Cmd {
 	if !slices.Contains(opened, strings.ToLower(filepath.Ext(m.FileName(i)))) {
 		refused = "This file type could be executed; save it instead"
 	}
-	var choices []dialog.Choice
-	if f.showsHere(i) {
-		choices = append(choices, dialog.Choice{ID: "look", Title: "View here"})
-	}
-	if f.host.Away && choices == nil {
+	look := func() tea.Cmd { return f.lookAt(i) }
+	if f.host.Away && f.showsHere(i) {
+		return look()
+	} else if f.host.Away {
 		f.note(insteadAway["save-message"])
 		return nil
-	} else if f.host.Away {
-		return f.lookAt(i)
 	}
-	choices = append(choices, dialog.Choice{ID: "open", Title: "Open in the default application", Reason: refused},
-		dialog.Choice{ID: "save", Title: "Save it", Aside: host.ShortPath(f.host.Downloads)})
-	return f.show(dialog.NewMenu(dialog.Menu{Title: name, Choices: choices, Then: func(id string) tea.Cmd {
-		switch {
-		case id == "open" && refused != "":
+	open := func() tea.Cmd {
+		if refused != "" {
 			f.note(refused)
 			return nil
-		case id == "look":
-			return f.lookAt(i)
-		case id == "open":
-			return f.read(i, func(content []byte) (func() tea.Cmd, error) {
-				file, err := f.host.Copies.Attachment(m, i, content)
-				return func() tea.Cmd { return f.host.OpenFile(f.ctx, f.terminal.Env, file, name) }, err
-			})
 		}
-		return f.save(i)
-	}}))
+		return f.read(i, func(content []byte) (func() tea.Cmd, error) {
+			file, err := f.host.Copies.Attachment(m, i, content)
+			return func() tea.Cmd { return f.host.OpenFile(f.ctx, f.terminal.Env, file, name) }, err
+		})
+	}
+	choices := []dialog.Choice{{Title: "Open in the default application", Reason: refused, Do: open},
+		{Title: "Save it", Aside: host.ShortPath(f.host.Downloads), Do: func() tea.Cmd { return f.save(i) }}}
+	if f.showsHere(i) {
+		choices = append([]dialog.Choice{{Title: "View here", Do: look}}, choices...)
+	}
+	return f.show(dialog.NewMenu(dialog.Menu{Title: name, Choices: choices}))
 }
 
 // opened are the extensions of files that programs show and do not run.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -110,16 +109,15 @@ func (c *commands) pipe(from *store.Message) tea.Cmd {
 
 // partMenu asks which part of a message a command gets.
 func (c *commands) partMenu(line string, parts []host.Part, environ []string) dialog.Dialog {
-	menu := dialog.Menu{Title: "Pipe to " + render.Clean(line), Then: func(id string) tea.Cmd {
-		p := parts[slices.IndexFunc(parts, func(p host.Part) bool { return p.Title == id })]
-		if p.Reason != "" {
-			c.note(p.Reason)
-			return nil
-		}
-		return c.run(line, host.Program{Input: p.Content, Environ: environ})
-	}}
+	menu := dialog.Menu{Title: "Pipe to " + render.Clean(line)}
 	for _, p := range parts {
-		menu.Choices = append(menu.Choices, dialog.Choice{ID: p.Title, Title: p.Title, Reason: p.Reason})
+		menu.Choices = append(menu.Choices, dialog.Choice{Title: p.Title, Reason: p.Reason, Do: func() tea.Cmd {
+			if p.Reason != "" {
+				c.note(p.Reason)
+				return nil
+			}
+			return c.run(line, host.Program{Input: p.Content, Environ: environ})
+		}})
 	}
 	return dialog.NewMenu(menu)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -143,13 +142,11 @@ func checkProfile(v string) error {
 
 // profiles lets the user switch to another service.
 func (c connecting) profiles() dialog.Dialog {
-	profiles := c.connection.Profiles()
-	m := dialog.Menu{Title: "Profiles", Then: func(name string) tea.Cmd {
-		p := profiles[slices.IndexFunc(profiles, func(p session.Profile) bool { return p.Name == name })]
-		return c.connectTo(session.Target{Profile: p.Name, BaseURL: p.BaseURL})
-	}}
-	for _, p := range profiles {
-		x := dialog.Choice{ID: p.Name, Title: render.Clean(p.Name), Aside: render.Clean(p.BaseURL)}
+	m := dialog.Menu{Title: "Profiles"}
+	for _, p := range c.connection.Profiles() {
+		x := dialog.Choice{Title: render.Clean(p.Name), Aside: render.Clean(p.BaseURL), Do: func() tea.Cmd {
+			return c.connectTo(session.Target{Profile: p.Name, BaseURL: p.BaseURL})
+		}}
 		if p.BaseURL == "" {
 			x.Aside = "this machine"
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -205,24 +204,24 @@ func (c *copying) copyAddress(i *store.Inbox) tea.Cmd {
 
 // menu is the menu of what can be copied from a message in the inbox with an address.
 func (c *copying) menu(from *store.Message, m *message.Message, address string) func() tea.Cmd {
-	menu, copies := dialog.Menu{Title: "Copy"}, map[string]func() tea.Cmd{}
+	menu := dialog.Menu{Title: "Copy"}
 	// addText adds a row that copies text, named what on the screen, unless there is none.
 	addText := func(title, aside, text, what string) {
-		if text == "" {
-			return
+		if text != "" {
+			menu.Choices = append(menu.Choices, dialog.Choice{Title: render.Clean(title), Aside: render.Clean(aside), Do: func() tea.Cmd {
+				return c.copy(text, render.Clean(what))
+			}})
 		}
-		id := strconv.Itoa(len(copies))
-		menu.Choices = append(menu.Choices, dialog.Choice{ID: id, Title: render.Clean(title), Aside: render.Clean(aside)})
-		copies[id] = func() tea.Cmd { return c.copy(text, render.Clean(what)) }
 	}
 	// A value is one line: a newline in it would run it where a shell has the focus.
 	add := func(title, aside, value, what string) { addText(title, aside, render.CleanName(value), what) }
 	for _, code := range m.Mail().Codes() {
 		add("Code "+code.Value, "", code.Value, code.Value)
 	}
-	menu.Choices = append(menu.Choices, dialog.Choice{ID: "test", Title: "Test that waits for it (shell, Playwright, pytest)", Also: synonyms["copy-menu"]})
 	found := store.Find(m)
-	copies["test"] = func() tea.Cmd { return c.showTests(from, found, address) }
+	menu.Choices = append(menu.Choices, dialog.Choice{Title: "Test that waits for it (shell, Playwright, pytest)", Also: synonyms["copy-menu"], Do: func() tea.Cmd {
+		return c.showTests(from, found, address)
+	}})
 	for _, link := range m.Links() {
 		add("Link "+link.Text, linkHost(link.URL), link.URL, "the link")
 	}
@@ -234,7 +233,6 @@ func (c *copying) menu(from *store.Message, m *message.Message, address string) 
 	addText("Text of the message", "", m.PlainText(), "the text")
 	addText("HTML source", "", m.HTML, "the HTML source")
 	add("ID of the message "+m.ID, "", m.ID, m.ID)
-	menu.Then = func(id string) tea.Cmd { return copies[id]() }
 	d := dialog.NewMenu(menu)
 	return func() tea.Cmd { return c.show(d) }
 }

@@ -36,14 +36,12 @@ func (h help) actions() []*action {
 
 // contents lists the pages of the manual; the one that is chosen opens above it.
 func (h help) contents() tea.Cmd {
-	topics := map[string]manual.Topic{}
-	menu := dialog.Menu{Title: "The manual", Then: func(topic string) tea.Cmd {
-		h.contents()
-		return h.show(dialog.Manual(h.theme, topics[topic]))
-	}}
+	menu := dialog.Menu{Title: "The manual"}
 	for _, t := range manual.Topics() {
-		topics[t.Name] = t
-		menu.Choices = append(menu.Choices, dialog.Choice{ID: t.Name, Title: t.Title, Also: t.Summary})
+		menu.Choices = append(menu.Choices, dialog.Choice{Title: t.Title, Also: t.Summary, Do: func() tea.Cmd {
+			h.contents()
+			return h.show(dialog.Manual(h.theme, t))
+		}})
 	}
 	return h.show(dialog.NewMenu(menu))
 }

@@ -86,7 +86,6 @@ func (c *sessions) refresh() tea.Cmd {
 func (c *sessions) menu(failed error) dialog.Menu {
 	all, same := message.Events(c.got.Sessions), map[string]int{}
 	m := dialog.Menu{Title: "SMTP sessions of the last hour", Live: true, Choices: make([]dialog.Choice, len(all))}
-	events := map[string]message.Event{}
 	for n, e := range slices.Backward(all) { // what is alike is counted from the oldest on, so that it keeps its ID
 		from, _, _ := strings.Cut(e.Client, " ") // more of the client becomes known later
 		id := strconv.FormatInt(e.At.UnixMilli(), 10) + " " + from + " " + e.To
@@ -100,9 +99,10 @@ func (c *sessions) menu(failed error) dialog.Menu {
 		if e.Failed {
 			sign = "✕ "
 		}
-		events[id] = e
-		m.Choices[n] = dialog.Choice{ID: id, Title: sign + says, Also: strings.ToLower(e.Client),
-			Group: c.theme.Local(e.At).Format("15:04:05 ") + theme.StableWidth(e.Client)}
+		at := c.theme.Local(e.At)
+		m.Choices[n] = dialog.Choice{ID: id, Title: sign + says, Also: strings.ToLower(e.Client), Group: at.Format("15:04:05 ") + theme.StableWidth(e.Client), Do: func() tea.Cmd {
+			return c.show(dialog.NewText("SMTP session", []string{at.Format(time.DateTime), "from " + e.Client, "to " + cmp.Or(e.To, "nobody"), e.Outcome}))
+		}}
 	}
 	smtp, _ := c.session().SendTo()
 	switch {
@@ -117,10 +117,6 @@ func (c *sessions) menu(failed error) dialog.Menu {
 	}
 	if failed != nil {
 		m.Title = "! " + session.Explain(failed)
-	}
-	m.Then = func(id string) tea.Cmd {
-		e := events[id]
-		return c.show(dialog.NewText("SMTP session", []string{c.theme.Local(e.At).Format(time.DateTime), "from " + e.Client, "to " + cmp.Or(e.To, "nobody"), e.Outcome}))
 	}
 	return m
 }

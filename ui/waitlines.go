@@ -22,11 +22,9 @@ func (c *copying) showTests(m *store.Message, found *store.Extracted, address st
 			others = append(others, o)
 		}
 	}
-	lines := map[string]string{}
-	menu := dialog.Menu{Title: "Copy a test", Then: func(runner string) tea.Cmd { return c.copy(lines[runner], "the line for "+runner) }}
+	menu := dialog.Menu{Title: "Copy a test"}
 	for _, l := range waitFor(m.Summary, found, address, others) {
-		lines[l[0]] = l[1]
-		menu.Choices = append(menu.Choices, dialog.Choice{ID: l[0], Title: l[0] + ": " + render.Clean(l[1])})
+		menu.Choices = append(menu.Choices, dialog.Choice{Title: l[0] + ": " + render.Clean(l[1]), Do: func() tea.Cmd { return c.copy(l[1], "the line for "+l[0]) }})
 	}
 	return c.show(dialog.NewMenu(menu))
 }

@@ -1,8 +1,10 @@
 package dialog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,17 +20,17 @@ type Menu struct {
 	// Live is set where other choices come while it is open: an update with another Menu shows them. It is as high as it can
 	// be, and stays open when one is chosen.
 	Live bool
-	Then func(id string) tea.Cmd // what choosing a row does
 }
 
 // Choice is one row of a menu.
 type Choice struct {
-	ID     string
+	ID     string // by which the choices of a live menu stay the same; otherwise its place unless given
 	Title  string
 	Group  string // shown above its first row until something is typed; the choices of a group follow one another
 	Also   string // other words that find it, not shown
 	Aside  string // at the end of the row, such as a key or a host
-	Reason string // why it is unavailable now; the owner decides what choosing it does
+	Reason string // why it is unavailable now; Do decides what choosing it does
+	Do     func() tea.Cmd
 }
 
 // NewMenu opens a menu.
@@ -42,12 +44,14 @@ func NewMenu(m Menu) Dialog {
 func (m *menu) replace(by Menu) {
 	m.Menu, m.byID, m.heads, m.titles = by, map[string]Choice{}, map[string]bool{}, nil
 	group := ""
-	for _, c := range by.Choices {
-		if c.Group != group {
+	m.Choices = slices.Clone(by.Choices)
+	for n := range m.Choices {
+		c := &m.Choices[n]
+		if c.ID = cmp.Or(c.ID, strconv.Itoa(n)); c.Group != group {
 			m.heads[c.ID], group = true, c.Group
 		}
 		c.Title, c.Aside = theme.StableWidth(c.Title), theme.StableWidth(c.Aside)
-		m.byID[c.ID], m.titles = c, append(m.titles, c.Title)
+		m.byID[c.ID], m.titles = *c, append(m.titles, c.Title)
 	}
 	if m.narrow(); !m.list.UserMoved() {
 		m.list.First()
@@ -137,10 +141,8 @@ var steps = map[string]int{
 }
 
 func (m *menu) choose(id string) Result {
-	if id == "" {
-		return Result{}
-	}
-	return Result{Close: !m.Live, Do: func() tea.Cmd { return m.Then(id) }}
+	do := m.byID[id].Do
+	return Result{Close: do != nil && !m.Live, Do: do}
 }
 
 // menuHead is the number of rows above the choices: the typed line and a blank one.

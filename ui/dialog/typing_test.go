@@ -219,17 +219,25 @@ func TestALineThatIsTypedIsBoundedAndShowsItsEnd(t *testing.T) {
 	}
 }
 
+// chosen is a menu in which choosing a row says its ID.
+func chosen(m Menu) Dialog {
+	for n := range m.Choices {
+		m.Choices[n].Do = leads(m.Choices[n].ID)
+	}
+	return NewMenu(m)
+}
+
 func menuOf(n int) Menu {
-	m := Menu{Title: "Actions", Then: func(id string) tea.Cmd { return says("choose " + id) }}
+	m := Menu{Title: "Actions"}
 	for i := range n {
-		m.Choices = append(m.Choices, Choice{ID: fmt.Sprint("id-", i), Title: fmt.Sprint("Action ", i), Aside: "ctrl+x"})
+		m.Choices = append(m.Choices, Choice{Title: fmt.Sprint("Action ", i), Aside: "ctrl+x", Do: leads(fmt.Sprint("choose id-", i))})
 	}
 	return m
 }
 
 func TestAMenu(t *testing.T) {
 	menu := func() *screen {
-		return open(t, NewMenu(Menu{Title: "Actions", Then: says, Choices: []Choice{
+		return open(t, chosen(Menu{Title: "Actions", Choices: []Choice{
 			{ID: "new", Title: "New inbox", Aside: "n"},
 			{ID: "browser", Title: "Open a safe copy in the browser", Aside: "b"},
 			{ID: "address", Title: "Copy the address", Aside: "y"},
@@ -288,7 +296,7 @@ func TestAMenu(t *testing.T) {
 
 func TestAMenuByGroup(t *testing.T) {
 	menu := func(h int) *screen {
-		return open(t, NewMenu(Menu{Title: "Keys for messages", Then: says, Choices: []Choice{
+		return open(t, chosen(Menu{Title: "Keys for messages", Choices: []Choice{
 			{ID: "view", Title: "Next view", Group: "Message", Aside: "v"},
 			{ID: "open", Title: "Open", Group: "Message", Aside: "enter", Reason: "Select a message first"},
 			{ID: "new", Title: "New inbox", Group: "Essentials", Aside: "n"},
