@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,16 +24,21 @@ func formatFlag(cmd *cobra.Command, format *string, usage string) {
 	choiceFlag(cmd, cmd.Flags(), format, "format", "text", usage, "text", "github", "sarif", "junit")
 }
 
-// examined is a file, and what was found in it.
+// examined is a file or a message, and what was found in it.
 type examined struct {
-	file, by string // by the checks, or by comparing it
+	file     string // "" for a message
+	name, by string // by the checks, or by comparing it
 	findings []check.Finding
 }
 
 // examine is what the checks find in a message. Lines are those of an HTML file; those of a message are in its HTML part, which
-// no system shows.
+// no system shows. A message has its subject as name, which is the same in each run.
 func examine(m *message.Message) examined {
-	e := examined{filepath.ToSlash(m.ID), "checks", slices.Clone(m.Mail().Checks())}
+	name := filepath.ToSlash(m.ID)
+	e := examined{name, name, "checks", slices.Clone(m.Mail().Checks())}
+	if m.InboxID != "" {
+		e.file, e.name = "", cmp.Or(m.Subject, name)
+	}
 	if ext := strings.ToLower(filepath.Ext(m.ID)); ext != ".html" && ext != ".htm" {
 		for i := range e.findings {
 			e.findings[i].Line = 0
@@ -43,7 +50,7 @@ func examine(m *message.Message) examined {
 // writeFindings writes what was found in files in the format of a CI system.
 func writeFindings(w io.Writer, format string, all ...examined) error {
 	for i := range all {
-		all[i].file = render.Clean(all[i].file)
+		all[i].file, all[i].name = render.Clean(all[i].file), render.Clean(all[i].name)
 		for j, one := range all[i].findings {
 			lines := strings.Split(one.Message, "\n")
 			for n, l := range lines {
@@ -67,14 +74,19 @@ func annotations(w io.Writer, all []examined) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, e := range all {
 		for _, one := range e.findings {
-			level, at := "notice", ""
+			level, at := "notice", "title=" + one.ID
 			if one.Level >= check.Warning {
 				level = one.Level.String()
 			}
 			if one.Line > 0 {
-				at = fmt.Sprintf(",line=%d", one.Line)
+				at = fmt.Sprintf("line=%d,%s", one.Line, at)
 			}
-			if _, err := fmt.Fprintf(w, "::%s file=%s%s,title=%s::%s\n", level, property.Replace(e.file), at, one.ID, text.Replace(one.Message)); err != nil {
+			if e.file != "" {
+				at = "file=" + property.Replace(e.file) + "," + at
+			} else {
+				at += property.Replace(" in “" + e.name + "”")
+			}
+			if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, at, text.Replace(one.Message)); err != nil {
 				return err
 			}
 		}
@@ -93,7 +105,7 @@ func sarif(w io.Writer, all []examined) error {
 			if one.Level >= check.Warning {
 				level = one.Level.String()
 			}
-			place := object{"artifactLocation": object{"uri": e.file}}
+			place := object{"artifactLocation": object{"uri": cmp.Or(e.file, url.PathEscape(e.name))}}
 			if one.Line > 0 {
 				place["region"] = object{"startLine": one.Line}
 			}
@@ -132,12 +144,12 @@ func junit(w io.Writer, all []examined) error {
 		for _, one := range e.findings {
 			if one.Level >= check.Warning {
 				first, rest, _ := strings.Cut(one.Message, "\n")
-				suite.Cases = append(suite.Cases, test{e.file, one.ID, &failure{first, one.Level.String(), rest}})
+				suite.Cases = append(suite.Cases, test{e.name, one.ID, &failure{first, one.Level.String(), rest}})
 				suite.Failures++
 			}
 		}
 		if suite.Failures == failures {
-			suite.Cases = append(suite.Cases, test{e.file, e.by, nil})
+			suite.Cases = append(suite.Cases, test{e.name, e.by, nil})
 		}
 	}
 	suite.Tests = len(suite.Cases)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mayfly/api/apitest"
 )
 
 func TestFormatsOfCI(t *testing.T) {
@@ -39,6 +41,13 @@ func TestFormatsOfCI(t *testing.T) {
 	if r := preview("sarif", faulty); json.Unmarshal([]byte(r.stdout), &log) != nil || log.Version != "2.1.0" || len(log.Runs[0].Results) != 3 ||
 		log.Runs[0].Results[0].RuleID != "placeholder" || log.Runs[0].Results[2].Level != "note" {
 		t.Errorf("%+v", r)
+	}
+	s := newHarness(t, apitest.Options{})
+	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Hi, Ada", HTML: "<p>{{name}}</p>"})
+	for format, want := range map[string]string{"github": "::error title=placeholder in “Hi%2C Ada”::", "junit": `<testcase classname="Hi, Ada" name="placeholder">`, "sarif": `{"uri":"Hi%2C%20Ada"}`} {
+		if got := s.does("read", "--format", format); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in %s", format, want, got)
+		}
 	}
 	var suite struct {
 		Tests    int        `xml:"tests,attr"`

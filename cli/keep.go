@@ -96,9 +96,13 @@ func (k *keptMails) summarise(a *app, kept bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var b strings.Builder
+	columns := 3
+	if kept {
+		columns = 4
+	}
 	cells := func(tag string, values ...string) {
 		b.WriteString("<tr>")
-		for _, v := range values {
+		for _, v := range values[:columns] {
 			fmt.Fprintf(&b, "<%s>%s</%[1]s>", tag, v)
 		}
 		b.WriteString("</tr>\n")
@@ -120,7 +124,7 @@ func (k *keptMails) summarise(a *app, kept bool) error {
 			}
 		}
 		for _, name := range []string{file.Path, pictureOf(file.Path)} {
-			if _, err := os.Stat(name); err == nil && kept {
+			if _, err := os.Stat(name); err == nil {
 				files = append(files, "<code>"+html.EscapeString(render.Clean(filepath.ToSlash(name)))+"</code>")
 			}
 		}

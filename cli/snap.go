@@ -45,7 +45,7 @@ func (a *app) snapCommand() *cobra.Command {
 			o.CI, o.State = a.env.Getenv("CI") != "", a.env.Getenv(stateVariable)
 			file, written, err := snapshot.Check(args[0], snapshot.Text(m, inbox.Email), o)
 			var differs *snapshot.Mismatch
-			result := examined{file: filepath.ToSlash(file), by: "snapshot"}
+			result := examined{file: filepath.ToSlash(file), name: args[0], by: "snapshot"}
 			if err != nil {
 				result.findings = []check.Finding{{ID: "snapshot", Level: check.Error, Message: err.Error()}}
 			} else if written {

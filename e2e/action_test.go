@@ -298,7 +298,7 @@ func TestAction(t *testing.T) {
 		p.machine = p.with("GITHUB_STEP_SUMMARY=" + summary)
 		p.write("mail.eml", "From: a@acme.example\nTo: ada@acme.example\nSubject: <b>|Welcome|</b> {{name}}\n\nHello\n")
 		for _, c := range []struct{ then, want string }{
-			{"true", "<td>error <code>placeholder</code></td><td></td></tr>"},
+			{"true", "<td>error <code>placeholder</code></td></tr>"},
 			{"false", `<td>error <code>placeholder</code></td><td><code>mails/\S*Welcome\S*\.eml</code>(<br><code>mails/\S*\.png</code>)?</td></tr>`},
 		} {
 			_, printed, ok := p.act(with(map[string]string{"run": "mayfly sendmail -t <mail.eml\n" + c.then}))
