@@ -74,7 +74,7 @@ func annotations(w io.Writer, all []examined) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, e := range all {
 		for _, one := range e.findings {
-			level, at := "notice", "title=" + one.ID
+			level, at := "notice", "title="+one.ID
 			if one.Level >= check.Warning {
 				level = one.Level.String()
 			}

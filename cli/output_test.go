@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -32,13 +31,6 @@ func TestTimesInTables(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestThePagerGetsTheEnvironmentOfTheRun(t *testing.T) {
-	a := &app{env: Env{Environ: []string{"A=1"}}}
-	if got := a.pager(t.Context(), []string{"less"}).Env; !slices.Equal(got, []string{"A=1", "LESS=FRX"}) {
-		t.Errorf("%q", got)
-	}
 }
 
 func TestJSONOnALineKeepsItsObjectAndIsSafeToLookAt(t *testing.T) {

@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"mayfly/ui/reader"
 )
 
 const eml = "From: Acme <no-reply@acme.example>\r\nTo: ada@mail.test\r\nSubject: =?utf-8?q?Best=C3=A4tigen?=\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" +
@@ -129,20 +127,6 @@ func TestPreviewOfManyFilesKeepsTheirOrderAndGoesOn(t *testing.T) {
 	}
 	if n != 300 {
 		t.Errorf("%d lines", n)
-	}
-}
-
-func TestPreviewIsNeverWiderThanAsked(t *testing.T) {
-	dir := testFiles(t, map[string]string{"a.eml": strings.Replace(eml, "ada@mail.test", strings.Repeat("long-", 30)+"@mail.test", 1)})
-	for _, view := range reader.Views {
-		for _, width := range []int{1, 5, 20, 33, 80, 200} {
-			r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--view", view, "--width", fmt.Sprint(width))
-			for line := range strings.Lines(r.stdout) {
-				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width && width >= 20 {
-					t.Errorf("--view %s --width %d: a line of %d: %q", view, width, n, line)
-				}
-			}
-		}
 	}
 }
 

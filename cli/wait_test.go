@@ -2,9 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -275,21 +273,6 @@ func TestWaitMakesFewRequests(t *testing.T) {
 	}
 }
 
-func TestWaitWithinALimit(t *testing.T) {
-	offline(t, apitest.Options{RequestsPerMinute: 6}, func(t *testing.T, s *harness) {
-		inbox := s.inbox("ada")
-		for n := range 5 {
-			ended := s.meanwhile("wait", inbox.Email, "--code", "--timeout", "10m")
-			time.Sleep(time.Second)
-			code := fmt.Sprint(111111 * (n + 1))
-			s.codes(inbox.Email, code)
-			if r := ended(); r.status != 0 || r.stdout != code+"\n" {
-				t.Fatalf("%+v", r)
-			}
-		}
-	})
-}
-
 func TestWaitWhereNothingCanBeKept(t *testing.T) {
 	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
@@ -435,19 +418,6 @@ func TestWatchTellsFailureAndRecovery(t *testing.T) {
 		if strings.Count(out, " failed ") != 1 || strings.Count(out, " recovered ") != 1 || recovered < failed || !strings.Contains(out, "500") || !strings.Contains(out, "next attempt at") {
 			t.Errorf("%s", out)
 		}
-	})
-}
-
-func TestWaitForAMistypedIDLeavesNothingBehind(t *testing.T) {
-	s := newHarness(t, apitest.Options{})
-	args := []string{"wait", "inbox_mistyped"}
-	expectFailure(t, s.run(args...), statusNotFound, []string{"inbox_mistyped"}, args)
-	_, state, _ := strings.Cut(s.environ[2], "=")
-	_ = filepath.WalkDir(state, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && !entry.IsDir() {
-			t.Errorf("there is %s, %v", path, err)
-		}
-		return nil
 	})
 }
 

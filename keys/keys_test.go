@@ -121,34 +121,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A key that is set is the only one that is stored, in both directions.
-func TestOneKeyInTwoPlaces(t *testing.T) {
-	k := &fakeKeyring{keys: map[string]string{}}
-	s := store(t, k, map[string]string{})
-	for n, place := range []Place{Keyring, File, Keyring} {
-		value := fmt.Sprint(key, n)
-		set(t, s, service, value, place)
-		var found []string
-		for key, err := range s.Each(t.Context(), service) {
-			if err == nil {
-				found = append(found, key.Secret.Reveal())
-			} else if !errors.Is(err, ErrNone) {
-				t.Error(err)
-			}
-		}
-		if len(found) != 1 || found[0] != value {
-			t.Errorf("%d: %q", n, found)
-		}
-	}
-	k.err = errors.New("failed to unlock correct collection")
-	if left, err := s.Set(t.Context(), service, key, File); err != nil || left == nil || !strings.Contains(left.Error(), "locked") {
-		t.Errorf("behind a locked keyring: %v, %v", left, err)
-	}
-	if k, err := s.Resolve(t.Context(), service); err != nil || k.Secret.Reveal() != key {
-		t.Errorf("while it is locked: %v", err)
-	}
-}
-
 // The key of the environment is for the service that the environment means.
 func TestVariableIsOfOneService(t *testing.T) {
 	s := store(t, nil, map[string]string{Variable: key})

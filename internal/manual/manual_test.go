@@ -162,14 +162,6 @@ func TestColours(t *testing.T) {
 	}
 }
 
-func TestNoSuchPage(t *testing.T) {
-	for _, topic := range []string{"nosuch", "", "../go", "ci.md"} {
-		if lines, err := Render(topic, 80, Style{}); err == nil {
-			t.Errorf("%q: %q", topic, lines)
-		}
-	}
-}
-
 func TestFit(t *testing.T) {
 	tests := []struct {
 		name, page string

@@ -10,34 +10,11 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
-	"mayfly/internal/mail"
 	"mayfly/internal/message"
 )
 
 const raw = "From: Acme <no-reply@acme.example>\r\nTo: ada@mail.test, bob@mail.test\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n" +
 	"Content-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\r\nX-Other: kept\r\n\r\nYour verification code is 482913.\r\n"
-
-func TestARawFileTellsEverything(t *testing.T) {
-	m := message.File("a.eml", "eml", raw)
-	if m.ID != "a.eml" || m.From != (mail.Address{Name: "Acme", Addr: "no-reply@acme.example"}) ||
-		m.Recipients() != "ada@mail.test, bob@mail.test" || m.Subject != "Grüße" {
-		t.Errorf("%+v", m)
-	}
-	if m.TextType != "text/plain" || !m.Flowed || !m.DelSp || string(m.Raw) != raw || !strings.Contains(m.Text, "482913") {
-		t.Errorf("%+v", m)
-	}
-	if len(m.Fields) != 5 || m.Fields[4].Name != "X-Other" || m.Fields[4].Value != "kept" {
-		t.Errorf("%+v", m.Fields)
-	}
-}
-
-func TestFilesOfABodyAlone(t *testing.T) {
-	for kind, content := range map[string]string{"html": "<p>Hello, <b>Ada</b>", "md": "Hello, **Ada**", "txt": "Hello, Ada"} {
-		if got := message.File("a", kind, content).Report(40).Rendered; got != "Hello, Ada" {
-			t.Errorf("%s: %q", kind, got)
-		}
-	}
-}
 
 // service is one with a message, and counts what is asked of it.
 type service struct {
@@ -175,15 +152,5 @@ func TestTheContentOfAttachments(t *testing.T) {
 				t.Errorf("%q, %v", content, err)
 			}
 		})
-	}
-}
-
-func TestAReportHasNoNullLists(t *testing.T) {
-	text, err := json.Marshal(message.New("", api.Message{Text: "nothing of note", Raw: json.RawMessage(`{"id":"msg_1"}`)}).Report(40))
-	must(t, err)
-	for _, part := range []string{`{"message":{"id":"msg_1"},"rendered":"nothing of note"`, `"code":null`, `"link":null`, `"links":[]`, `"checks":[`} {
-		if !strings.Contains(string(text), part) {
-			t.Errorf("%s is not in %s", part, text)
-		}
 	}
 }
