@@ -14,7 +14,7 @@ import (
 // notOverSSH are the commands and flags that a session does not have: they need the machine of the service, or a desktop.
 var notOverSSH = map[string]string{
 	"mayfly": "version debug profile base-url insecure",
-	"read":   "screenshot phone dark",
+	"read":   "screenshot phone dark dkim-key",
 	"save":   "dir",
 	"exec":   "", "snap": "", "preview": "", "mcp": "", "up": "", "down": "", "serve": "", "admin": "", "health": "", "key": "", "doctor": "", "man": "", "completion": "",
 	"version": "", localCommand: "", sshCommandName: "",
