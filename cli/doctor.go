@@ -23,7 +23,7 @@ import (
 	"mayfly/ui"
 )
 
-// doctorTimeout is how long doctor waits for a service.
+// doctorTimeout is how long doctor and health wait for a service.
 const doctorTimeout = 5 * time.Second
 
 var errSlow = fmt.Errorf("no answer within %v", doctorTimeout)
@@ -245,9 +245,6 @@ func (d *doctor) clock(s *connection) {
 	}
 }
 
-// healthTimeout is how long a service may take to say that it is ready.
-const healthTimeout = 5 * time.Second
-
 func (a *app) healthCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "health [URL]",
@@ -259,7 +256,7 @@ func (a *app) healthCommand() *cobra.Command {
 		Example: "mayfly health\nmayfly health https://api.example",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), healthTimeout)
+			ctx, cancel := context.WithTimeout(cmd.Context(), doctorTimeout)
 			defer cancel()
 			url := ""
 			if len(args) > 0 {

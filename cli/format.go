@@ -68,16 +68,21 @@ func writeFindings(w io.Writer, format string, all ...examined) error {
 	return junit(w, all)
 }
 
+// levelOf is error, warning or what a format calls everything below.
+func levelOf(f check.Finding, below string) string {
+	if f.Level >= check.Warning {
+		return f.Level.String()
+	}
+	return below
+}
+
 // annotations writes workflow commands of GitHub Actions.
 func annotations(w io.Writer, all []examined) error {
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, e := range all {
 		for _, one := range e.findings {
-			level, at := "notice", "title="+one.ID
-			if one.Level >= check.Warning {
-				level = one.Level.String()
-			}
+			at := "title=" + one.ID
 			if one.Line > 0 {
 				at = fmt.Sprintf("line=%d,%s", one.Line, at)
 			}
@@ -86,7 +91,7 @@ func annotations(w io.Writer, all []examined) error {
 			} else {
 				at += property.Replace(" in “" + e.name + "”")
 			}
-			if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, at, text.Replace(one.Message)); err != nil {
+			if _, err := fmt.Fprintf(w, "::%s %s::%s\n", levelOf(one, "notice"), at, text.Replace(one.Message)); err != nil {
 				return err
 			}
 		}
@@ -101,16 +106,12 @@ func sarif(w io.Writer, all []examined) error {
 	results := []object{}
 	for _, e := range all {
 		for _, one := range e.findings {
-			level := "note"
-			if one.Level >= check.Warning {
-				level = one.Level.String()
-			}
 			place := object{"artifactLocation": object{"uri": cmp.Or(e.file, url.PathEscape(e.name))}}
 			if one.Line > 0 {
 				place["region"] = object{"startLine": one.Line}
 			}
 			results = append(results, object{
-				"ruleId": one.ID, "level": level, "message": object{"text": one.Message}, "locations": []object{{"physicalLocation": place}},
+				"ruleId": one.ID, "level": levelOf(one, "note"), "message": object{"text": one.Message}, "locations": []object{{"physicalLocation": place}},
 			})
 		}
 	}

@@ -66,7 +66,8 @@ func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 	case len(rest) > 0 && target.HasParent():
 		return nil, unknownCommand(target, rest[0])
 	case len(rest) > 0:
-		return nil, unknownTopic(target, rest[0])
+		unknown := withNext(usageOf(root, "no command or help topic is called %q", rest[0]), "the topics are "+strings.Join(topicNames(), ", "))
+		return nil, didYouMean(unknown, rest[0], append(topicNames(), commandNames(root)...))
 	}
 	return target, nil
 }
@@ -77,13 +78,6 @@ func topicNames() []string {
 		names = append(names, t.Name)
 	}
 	return names
-}
-
-// unknownTopic suggests the topics and commands with names like the one asked for, else lists the
-// topics.
-func unknownTopic(root *cobra.Command, name string) error {
-	unknown := withNext(usageOf(root, "no command or help topic is called %q", name), "the topics are "+strings.Join(topicNames(), ", "))
-	return didYouMean(unknown, name, append(topicNames(), commandNames(root)...))
 }
 
 // manualPage writes a page of the manual, through the pager where there is one.

@@ -184,7 +184,7 @@ func (a *app) saveCommand() *cobra.Command {
 func (a *app) attachments(ctx context.Context, s *connection, m *message.Message) (map[int][]byte, error) {
 	contents := map[int][]byte{}
 	for i, part := range m.Attachments {
-		content, err := m.AttachmentContent(ctx, s.client, i)
+		got, err := m.Attachment(ctx, s.client, i)
 		if errors.Is(err, api.ErrUnsupported) {
 			fmt.Fprintf(a.env.Stderr, "mayfly: the service has no content for %s\n", render.CleanName(part.Filename))
 			continue
@@ -192,7 +192,7 @@ func (a *app) attachments(ctx context.Context, s *connection, m *message.Message
 		if err != nil {
 			return nil, err
 		}
-		contents[i] = content
+		contents[i] = got.Content
 	}
 	return contents, nil
 }

@@ -80,11 +80,11 @@ func (f attached) save(which ...int) tea.Cmd {
 func (f attached) read(i int, prepare func(content []byte) (do func() tea.Cmd, err error)) tea.Cmd {
 	m := f.message
 	return f.begin(session.Ask(f.from, "reading the attachment", m.InboxID+m.ID+strconv.Itoa(i), func(ctx context.Context) (func() tea.Cmd, error) {
-		content, err := m.AttachmentContent(ctx, f.from.Client, i)
+		got, err := m.Attachment(ctx, f.from.Client, i)
 		if err != nil {
 			return nil, err
 		}
-		return prepare(content)
+		return prepare(got.Content)
 	}, f.unlessBusy))
 }
 

@@ -54,8 +54,8 @@ func body(ctx context.Context, c *api.Client, m *message.Message) string {
 		if at.ContentID == "" || !strings.HasPrefix(at.ContentType, "image/") || len(images) == maxImages {
 			continue
 		}
-		content, err := m.AttachmentContent(ctx, c, i)
-		if src := "data:" + at.ContentType + ";base64," + base64.StdEncoding.EncodeToString(content); err == nil && dataImage.MatchString(src) {
+		got, err := m.Attachment(ctx, c, i)
+		if src := "data:" + at.ContentType + ";base64," + base64.StdEncoding.EncodeToString(got.Content); err == nil && dataImage.MatchString(src) {
 			images[strings.ToLower(at.ContentID)] = strings.TrimPrefix(src, "data:")
 		}
 	}

@@ -176,12 +176,6 @@ func Sender(name, address string) string {
 	return name + " <" + address + ">"
 }
 
-// AttachmentContent returns the content of attachment i as Attachment does.
-func (m *Message) AttachmentContent(ctx context.Context, c *api.Client, i int) ([]byte, error) {
-	a, err := m.Attachment(ctx, c, i)
-	return a.Content, err
-}
-
 // Attachment returns attachment i with its content and its charset, which it fetches if they did not come with the
 // message. The error is [api.ErrUnsupported] if the service does not provide it.
 func (m *Message) Attachment(ctx context.Context, c *api.Client, i int) (mail.Attachment, error) {

@@ -148,8 +148,8 @@ func TestTheContentOfAttachments(t *testing.T) {
 			if err != nil || len(m.Attachments) != 1 || m.Attachments[0].Size != 7 {
 				t.Fatalf("%+v, %v", m, err)
 			}
-			if content, err := m.AttachmentContent(t.Context(), s.client, 0); err != nil || string(content) != "content" {
-				t.Errorf("%q, %v", content, err)
+			if got, err := m.Attachment(t.Context(), s.client, 0); err != nil || string(got.Content) != "content" {
+				t.Errorf("%q, %v", got.Content, err)
 			}
 		})
 	}

@@ -195,9 +195,9 @@ func (s *Session) SaveAttachments(ctx context.Context, m *message.Message, files
 	var file message.Saved
 	before := 0
 	for _, i := range files {
-		content, err := m.AttachmentContent(ctx, s.Client, i)
+		got, err := m.Attachment(ctx, s.Client, i)
 		if err == nil {
-			file, err = m.SaveAttachment(dir, i, content)
+			file, err = m.SaveAttachment(dir, i, got.Content)
 		}
 		if err != nil {
 			return host.Result{}, err
