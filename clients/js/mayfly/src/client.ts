@@ -107,6 +107,18 @@ export class Client implements Record<Exclude<keyof operations, 'messageReceived
     return this.#json('/v1/sessions');
   }
 
+  /** What the clients of the key keep of its inboxes, as bytes in base64. */
+  listStates(): Promise<Schemas['States']> {
+    return this.#json('/v1/states');
+  }
+
+  /** Replaces what is kept of an inbox, unless another client has changed it since it was read. */
+  setState(inbox: string, change: Schemas['StateChange']): Promise<unknown> {
+    return this.#json(path`/v1/inboxes/${inbox}/state`, {
+      method: 'PUT', body: JSON.stringify(change), headers: { 'Content-Type': 'application/json' },
+    });
+  }
+
   async getAttachment(inbox: string, message: string, attachment: string): Promise<Uint8Array> {
     return this.#bytes(path`/v1/inboxes/${inbox}/messages/${message}/attachments/${attachment}`);
   }
