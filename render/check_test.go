@@ -28,7 +28,7 @@ func sound() mail.Message {
 	return mail.Message{
 		Subject: "Confirm your e-mail address", From: mail.Address{Addr: "no-reply@acme.example"}, To: []mail.Address{{Addr: "ada@mayfly.test"}}, ReceivedAt: received,
 		Text: "Welcome, Ada.\n\nYour verification code is 482913.\n\nAcme Inc.\n",
-		HTML: `<div style="display:none">One step left</div><p>Welcome, Ada.</p><p>Your verification code is <b>482913</b>.</p>` +
+		HTML: `<html lang="en"><div style="display:none">One step left</div><p>Welcome, Ada.</p><p>Your verification code is <b>482913</b>.</p>` +
 			`<img src="https://acme.example/logo.png" alt="Acme"><p>Acme Inc.</p>`,
 		Fields: []mail.Field{{Name: "From", Value: "no-reply@acme.example"}, {Name: "Date", Value: sent}, {Name: "Message-ID", Value: "<1@acme.example>"}},
 	}
@@ -45,6 +45,15 @@ func checkIDs(m mail.Message) []string {
 func TestASoundMailHasNothingToMend(t *testing.T) {
 	if ids := checkIDs(sound()); len(ids) > 0 {
 		t.Errorf("found %v", ids)
+	}
+	accessible := sound()
+	accessible.HTML += `<h1>Orders</h1><h2>Today</h2><h1>News</h1><table role="presentation"><tr><td><table><tr><th>Item<tr><td>Pen</table></table>` +
+		`<p dir="rtl">שלום</p><p style="color:#fff;background-image:url(x.png)">On a picture</p><h2 style="font-size:24px;color:#888">Large</h2><p style="color:#767676">Enough<sup style="font-size:9px">a</sup>` +
+		`<p><a href="https://acme.example/x">All of our orders</a></p>`
+	for _, id := range checkIDs(accessible) {
+		if id != "client-style" && id != "client-layout" {
+			t.Errorf("found %s in an accessible mail", id)
+		}
 	}
 	innocent := sound()
 	innocent.Subject = "100% cotton, 20% off"
@@ -144,6 +153,14 @@ var faults = []struct {
 		m.Raw = signed("acme.example", "")
 		m.Fields = append(m.Fields, mail.Field{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"})
 	}},
+	{"language-missing", func(m *mail.Message) { m.HTML = strings.Replace(m.HTML, ` lang="en"`, "", 1) }},
+	{"direction-missing", func(m *mail.Message) { m.HTML += "<p>שלום עדה, הקוד שלך מוכן</p>" }},
+	{"table-role", func(m *mail.Message) { m.HTML += "<table><tr><td>Hello</table>" }},
+	{"heading-order", func(m *mail.Message) { m.HTML += "<h1>Orders</h1><h4>Today</h4>" }},
+	{"contrast-low", func(m *mail.Message) { m.HTML += `<p style="color:#999">Hello</p>` }},
+	{"contrast-low", func(m *mail.Message) { m.HTML += `<p style="color:#fff;background:#4a9">Hello</p>` }},
+	{"text-small", func(m *mail.Message) { m.HTML += `<p style="font-size:13px">Hello</p>` }},
+	{"link-vague", func(m *mail.Message) { m.HTML += `<p><a href="https://acme.example/x">Click here</a></p>` }},
 	{"client-layout", func(m *mail.Message) { m.HTML += `<p style="display:flex">x</p>` }},
 	{"client-style", func(m *mail.Message) { m.HTML += `<p style="border-radius:4px">x</p>` }},
 }

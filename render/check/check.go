@@ -39,6 +39,7 @@ func IDs() []string {
 		link-spaces link-differs parts-code parts-link parts-differ text-missing body-missing preheader-missing image-alt
 		text-reversed html-clipped script form embedded stylesheet subject-empty subject-long from-missing from-several
 		date-missing date-invalid date-off message-id-missing authentication unsubscribe-missing unsubscribe-one-click attachment-blocked
+		language-missing direction-missing table-role heading-order contrast-low text-small link-vague
 		dkim-body dkim-signature dkim-key dkim-alignment dkim-unsubscribe
 		client-layout client-style`)
 }
@@ -110,7 +111,7 @@ const maxEach = 5
 // Run checks a message. The most severe findings come first, and those of one ID together.
 func Run(in Input) []Finding {
 	r := &report{source: in.HTML.Source, rules: in.Rules, counts: make(map[kind]int), seen: make(map[Finding]bool)}
-	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, malformed, header, authentication, bulk, attachments, signatures} {
+	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, legible, malformed, header, authentication, bulk, attachments, signatures} {
 		check(in, r)
 	}
 	return r.finish()

@@ -29,7 +29,7 @@ func input(subject, textPart, htmlPart string, fields ...check.Field) check.Inpu
 	return in
 }
 
-const preheader = `<div style="display:none">One step is left</div>`
+const preheader = `<html lang="en"><div style="display:none">One step is left</div>`
 
 // wrapped is text in a script without spaces, broken as programs break lines.
 const wrapped = "感谢您注册蓝图协作平台，我们很高\n兴您能加入我们的团队。请点击下方按\n钮验证您的邮箱地址，完成注册流程。如果您\n没有注册过账号，请忽略此邮件。" +
@@ -41,7 +41,7 @@ func TestFindings(t *testing.T) {
 		want string // "ID: message", or "" for none
 	}{
 		"nothing to mend":        {input("Hello", "Hello Ada", preheader+"<p>Hello Ada</p>"), ""},
-		"first words":            {input("Hello", "Hello Ada", "<h1>Hello</h1><p>Ada,   how are you?</p>"), `preheader-missing: There is no preheader: message lists show the first words of the body after the subject, "Hello Ada, how are you?"`},
+		"first words":            {input("Hello", "Hello Ada", `<html lang="en">`+"<h1>Hello</h1><p>Ada,   how are you?</p>"), `preheader-missing: There is no preheader: message lists show the first words of the body after the subject, "Hello Ada, how are you?"`},
 		"links to nowhere":       {input("Hello", "a b c", preheader+`<a href="#">a</a> <a href=" # ">b</a> <a href="#">c</a>`), `link-empty: 3 links lead nowhere: href="#"`},
 		"a link to nowhere":      {input("Hello", "a", preheader+`<a href="">a</a>`), `link-empty: A link leads nowhere: href=""`},
 		"a name of a host":       {input("Hello", "See www.acme.example", preheader+"<p>See www.acme.example</p>"), ""},
@@ -59,7 +59,7 @@ func TestFindings(t *testing.T) {
 		"a mark in a URL":        {input("Hello", "a", preheader+`<a href="https://acme.example/?d=%DATE%">a</a>`), `placeholder: "%DATE%" was not replaced: the template did not get this value`},
 		"undefined, in prose":    {input("Hello", "Why undefined is no function, and NaN no number", preheader+"<p>Why undefined is no function, and NaN no number</p>"), ""},
 		"undefined, as a name":   {input("Hello", "Hi undefined", preheader+"<p>Hi Ada</p>"), `placeholder: "Hi undefined" was not replaced: the template did not get this value`},
-		"a code found in one":    {input("Verify", "Your verification code is 482913", preheader+"<p>Hello</p><table><tr><td>Use</td></tr><tr><td>482-913</td></tr></table><p>to go on.</p>"), ""},
+		"a code found in one":    {input("Verify", "Your verification code is 482913", preheader+"<p>Hello</p><table role=\"none\"><tr><td>Use</td></tr><tr><td>482-913</td></tr></table><p>to go on.</p>"), ""},
 		"a link found in one":    {input("Verify", "Confirm your address: https://acme.example/a/9fj39dkf02", preheader+`<p>Hello.</p><p>Thanks.</p><p><a href="https://acme.example/a/9fj39dkf02">Go</a> <a href="https://acme.example/b">On</a></p>`), ""},
 		"no spaces, wrapped":     {input("您好", wrapped, preheader+"<p>"+strings.ReplaceAll(wrapped, "\n", "")+"</p>"), ""},
 		"a template alone":       {func() check.Input { in := input("", "", preheader+"<p>Hello"); in.BodyOnly = true; return in }(), ""},
@@ -161,7 +161,7 @@ func TestPlacesInTheSource(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %d:%d", f.ID, f.Line, f.Column))
 		}
 	}
-	want := []string{"placeholder 3:14", "link-empty 6:17", "link-http 4:9", "image-alt 6:0", "preheader-missing 2:0"}
+	want := []string{"placeholder 3:14", "link-empty 6:17", "link-http 4:9", "image-alt 6:0", "preheader-missing 2:0", "language-missing 1:0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the positions are %q, want %q", got, want)
 	}

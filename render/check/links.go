@@ -67,15 +67,21 @@ func elements(in Input, r *report) {
 	z := html.NewTokenizer(strings.NewReader(in.HTML.Source))
 	nowhere := make(map[string][]int) // where the links without a target are
 	begins := 0                       // the tag
+	outline := outline{r: r}
 	for range maxElements {
 		token := z.Next()
 		if token == html.ErrorToken {
 			break
 		}
 		ends := begins + len(z.Raw())
+		if token == html.EndTagToken {
+			name, _ := z.TagName()
+			outline.end(atom.Lookup(name))
+		}
 		if token == html.StartTagToken || token == html.SelfClosingTagToken {
 			name, more := z.TagName()
 			attrs := attributes(z, more)
+			outline.start(atom.Lookup(name), attrs, begins)
 			href, ok := attrs["href"]
 			if href = strings.TrimSpace(href); ok && atom.Lookup(name) == atom.A && (href == "" || href == "#") {
 				nowhere[href] = append(nowhere[href], begins)
@@ -84,6 +90,7 @@ func elements(in Input, r *report) {
 		}
 		begins = ends
 	}
+	outline.finish(in.HTML.Doc)
 	for _, href := range slices.Sorted(maps.Keys(nowhere)) {
 		said := "A link leads"
 		if n := len(nowhere[href]); n > 1 {

@@ -22,11 +22,18 @@ type Document struct {
 	Images    []Image  // in order, spacers and trackers included
 	Hidden    []Hidden // text that a reader does not see, in order
 
-	HiddenBytes int    // size of the hidden text in the source, including filler
-	Simplified  string // why the document is a simplified form of the body; empty when it is complete
-	Forms       int    // form elements in the source
-	Scripts     int    // script elements in the source
-	Reversed    int    // texts that are written backwards, which a browser turns round
+	HiddenBytes int     // size of the hidden text in the source, including filler
+	Simplified  string  // why the document is a simplified form of the body; empty when it is complete
+	Forms       int     // form elements in the source
+	Scripts     int     // script elements in the source
+	Faint       []Faint // the first texts of which the contrast with their background is low
+	Reversed    int     // texts that are written backwards, which a browser turns round
+}
+
+// Faint is a text that is hard to read on its background.
+type Faint struct {
+	Text     string
+	Contrast float64
 }
 
 // Kind is the kind of a block, and says which of its fields are used.

@@ -228,8 +228,14 @@ func (b *builder) text(s string) {
 		return
 	}
 	s = b.bounds.room(s)
+	if ratio, low := f.style.Contrast(); low && len(b.doc.Faint) < maxFaint && !empty(s) {
+		b.doc.Faint = append(b.doc.Faint, doc.Faint{Text: clean.Line(s[:min(len(s), maxTitle)]), Contrast: ratio})
+	}
 	b.para.text(clean.Text(b.turned(s, f.style.Override && f.style.RTL)), f)
 }
+
+// maxFaint bounds how many texts of low contrast are noted.
+const maxFaint = 1000
 
 func empty(s string) bool { return strings.Trim(s, white) == "" }
 

@@ -15,28 +15,6 @@ const (
 	minStrong   = 3
 )
 
-var linear = func() (t [256]float64) {
-	for i := range t {
-		if v := float64(i) / 255; v <= .04045 {
-			t[i] = v / 12.92
-		} else {
-			t[i] = math.Pow((v+.055)/1.055, 2.4)
-		}
-	}
-	return t
-}()
-
-// luminance returns the relative luminance of WCAG 2, 0 to 1.
-func luminance(c doc.Color) float64 {
-	return .2126*linear[c.R] + .7152*linear[c.G] + .0722*linear[c.B]
-}
-
-// contrast returns the contrast ratio of WCAG 2, 1 to 21.
-func contrast(a, b doc.Color) float64 {
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + .05) / (min(x, y) + .05)
-}
-
 // near reports whether two colours hardly differ.
 func near(a, b doc.Color) bool { return distance(a, b) < 48 }
 
@@ -62,7 +40,7 @@ var (
 
 // against returns the one of black and white that has more contrast with a background.
 func against(back doc.Color) doc.Color {
-	if contrast(black, back) > contrast(white, back) {
+	if doc.Contrast(black, back) > doc.Contrast(white, back) {
 		return black
 	}
 	return white
@@ -81,7 +59,7 @@ func (n *inks) toned(c, end, back doc.Color, least float64) ink {
 			break // no hue is left
 		}
 		i := n.convert(toned)
-		if contrast(n.shown(i), back) >= least {
+		if doc.Contrast(n.shown(i), back) >= least {
 			return i
 		}
 	}
@@ -92,7 +70,7 @@ func (n *inks) toned(c, end, back doc.Color, least float64) ink {
 // darker still.
 func (n *inks) onBand(c doc.Color) ink {
 	end := black
-	if luminance(c) > luminance(n.back) {
+	if doc.Luminance(c) > doc.Luminance(n.back) {
 		end = white
 	}
 	if i := n.toned(c, end, n.back, minStrong); i != 0 {
@@ -106,7 +84,7 @@ func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
 	bg = n.convert(fill)
 	behind := n.shown(bg)
 	if text.Set {
-		if fg = n.convert(text); contrast(n.shown(fg), behind) >= minStrong {
+		if fg = n.convert(text); doc.Contrast(n.shown(fg), behind) >= minStrong {
 			return fg, bg
 		}
 	}
@@ -120,7 +98,7 @@ const leastButton = 1.6
 func (n *inks) distinct(fill doc.Color, least float64) doc.Color {
 	end := against(n.back)
 	for t := .0; t < .6; t += .05 {
-		if c := mix(fill, end, t); contrast(c, n.back) >= least {
+		if c := mix(fill, end, t); doc.Contrast(c, n.back) >= least {
 			return c
 		}
 	}
@@ -142,7 +120,7 @@ func full(c doc.Color) doc.Color {
 
 // subdued returns a fill that is as faint in the dark as a tint is on paper.
 func (n *inks) subdued(fill doc.Color) doc.Color {
-	if tint := luminance(fill) > .6 && max(fill.R, fill.G, fill.B)-min(fill.R, fill.G, fill.B) < 96; tint && luminance(n.back) < .2 && n.theme.Profile != ANSI16 {
+	if tint := doc.Luminance(fill) > .6 && max(fill.R, fill.G, fill.B)-min(fill.R, fill.G, fill.B) < 96; tint && doc.Luminance(n.back) < .2 && n.theme.Profile != ANSI16 {
 		return mix(n.back, full(fill), .15)
 	}
 	return fill

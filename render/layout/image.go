@@ -134,7 +134,7 @@ const leastContrast = 1.8
 // background: messages expect white paper.
 func (l *layouter) matte(p *image.Image) color.RGBA {
 	mean := doc.Color{R: p.Mean.R, G: p.Mean.G, B: p.Mean.B, Set: true}
-	if p.Opaque || contrast(mean, l.ink.back) >= leastContrast {
+	if p.Opaque || doc.Contrast(mean, l.ink.back) >= leastContrast {
 		return color.RGBA{}
 	}
 	return rgba(against(mean))

@@ -218,11 +218,11 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 		return pen{attrs: bold | reverse}, pen{attrs: bold}
 	}
 	fg, bg := n.onFill(text, n.distinct(fill, leastButton))
-	if onBand && contrast(n.shown(bg), n.back) < leastBand { // of few colours
+	if onBand && doc.Contrast(n.shown(bg), n.back) < leastBand { // of few colours
 		fg, bg = n.fill, n.text
 	}
 	edge = pen{fg: bg}
-	if !onBand && contrast(n.shown(bg), n.back) < minStrong {
+	if !onBand && doc.Contrast(n.shown(bg), n.back) < minStrong {
 		edge.fg = n.readable(fill, n.back, minStrong)
 	}
 	return pen{fg: fg, bg: bg, attrs: bold}, edge
@@ -232,7 +232,7 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 // there are none.
 func (n *inks) face(s doc.Style, onBand bool) (fill, text doc.Color) {
 	fill, text = s.Background, s.Color
-	if !onBand && fill.Set && near(fill, white) && !(n.body.Set && luminance(n.body) > .5) { // the page shows through
+	if !onBand && fill.Set && near(fill, white) && !(n.body.Set && doc.Luminance(n.body) > .5) { // the page shows through
 		fill = doc.Color{}
 	}
 	switch {
@@ -248,7 +248,7 @@ func (n *inks) face(s doc.Style, onBand bool) (fill, text doc.Color) {
 	if !fill.Set && n.roles[doc.Accent] != 0 {
 		fill = fromColor(n.theme.Accent)
 	}
-	if !onBand && fill.Set && fill.Neutral() && contrast(fill, n.back) < minStrong { // as black buttons are in the dark
+	if !onBand && fill.Set && fill.Neutral() && doc.Contrast(fill, n.back) < minStrong { // as black buttons are in the dark
 		return against(n.back), doc.Color{}
 	}
 	return fill, text
@@ -292,7 +292,7 @@ func (n *inks) tinted(fill doc.Color) *inks {
 func (n *inks) band(fill doc.Color) *inks {
 	m := &inks{theme: n.theme, fill: n.convert(n.distinct(fill, leastBand)),
 		bands: map[doc.Color]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
-	if m.back = n.shown(m.fill); contrast(m.back, n.back) < leastBand {
+	if m.back = n.shown(m.fill); doc.Contrast(m.back, n.back) < leastBand {
 		return nil
 	}
 	m.text = m.convert(against(m.back))

@@ -201,6 +201,20 @@ func (s *Inherited) Unreadable() string {
 	return ""
 }
 
+// Contrast returns the contrast ratio of text with its background, and whether it is less than text of its size needs
+// (WCAG 2, level AA).
+func (s *Inherited) Contrast() (ratio float64, low bool) {
+	back, need := s.Background, 4.5
+	if !back.Set {
+		back = White
+	}
+	if s.Size >= 24 || s.Bold && s.Size >= 18.66 {
+		need = 3
+	}
+	ratio = doc.Contrast(s.Color, back)
+	return ratio, ratio < need && s.Color.Set && !s.OnImage
+}
+
 // faint reports whether a colour is as good as that behind it: a pale yellow on white.
 func faint(c, back doc.Color) bool {
 	d := func(x, y uint8) int { return int(max(x, y) - min(x, y)) }
