@@ -15,7 +15,7 @@ func TestFormatsOfCI(t *testing.T) {
 	dir := t.TempDir()
 	faulty, good := filepath.Join(dir, "a.html"), filepath.Join(dir, "b,c.html")
 	for file, text := range map[string]string{
-		faulty: "<p>Hi\n{{name}}, 100%</p><a href=\"http://x.example/\">x</a>", good: `<div style="display:none">Soon</div><p>Hello</p>`,
+		faulty: "<html lang=en><p>Hi\n{{name}}, 100%</p><a href=\"http://x.example/\">x</a>", good: `<html lang="en"><div style="display:none">Soon</div><p>Hello</p>`,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -62,7 +62,7 @@ func TestSourcesInAPipeAreWhatTheMailHas(t *testing.T) {
 
 func TestWidthZeroWrapsNothing(t *testing.T) {
 	words := strings.TrimSpace(strings.Repeat("word ", 60))
-	dir := testFiles(t, map[string]string{"a.html": "<h1>" + words + "</h1><ul><li>" + words + "</ul><table><tr><td>" + words + "<td>9.00</table><p align=right>end</p><blockquote>" + words + "</blockquote><hr>"})
+	dir := testFiles(t, map[string]string{"a.html": "<html lang=en><h1>" + words + "</h1><ul><li>" + words + "</ul><table role=none><tr><td>" + words + "<td>9.00</table><p align=right>end</p><blockquote>" + words + "</blockquote><hr>"})
 	path := filepath.Join(dir, "a.html")
 	for _, args := range [][]string{{"preview", path, "--width", "0"}, {"preview", path, "--width", "0", "--json"}, {"preview", path, "--width", "0", "--color", "always"}} {
 		shown := run(t, machine(t), "", args...).stdout
@@ -81,7 +81,7 @@ func TestWidthZeroWrapsNothing(t *testing.T) {
 }
 
 func TestFailOnAndIgnoredChecks(t *testing.T) {
-	const body = `<p>Hello there <a href="http://localhost:3000/x">x</a> <a href="#">y</a> <a href="http://acme.example/">z</a></p>`
+	const body = `<html lang="en"><p>Hello there <a href="http://localhost:3000/x">x</a> <a href="#">y</a> <a href="http://acme.example/">z</a></p>`
 	path := filepath.Join(testFiles(t, map[string]string{"a.html": body, "b.html": "<p>Hello</p>", "c.html": `<p>Hello <a href="/` + strings.Join(strings.Split("abcdefg", ""), `">x</a> <a href="/`) + `">x</a></p>`}), "a.html")
 	s := newHarness(t, apitest.Options{})
 	s.deliver(s.inbox("ada").Email, apitest.Mail{From: "x@acme.example", Subject: "Links", Text: "Hello there x y z", HTML: body})
@@ -121,8 +121,24 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 	s.fails(statusUsage, []string{"--fail-on", "error, warning or client"}, "read", "--fail-on", "note")
 }
 
+func TestDKIMKey(t *testing.T) {
+	const key = "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=" // of RFC 8463
+	dir := testFiles(t, map[string]string{"a.eml": "From: a@acme.example\n\nHello\n", "key.txt": key, "mail.txt": "v=DKIM1; p=AAAA"})
+	preview := func(key string) result {
+		return run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--view", "checks", "--dkim-key", filepath.Join(dir, key))
+	}
+	if r := preview("key.txt"); r.status != 0 || !strings.Contains(r.stdout, "no DKIM signature") {
+		t.Errorf("with a key: %+v", r)
+	}
+	for _, none := range []string{"mail.txt", "absent.txt"} {
+		if r := preview(none); r.status != statusError || !strings.Contains(r.stderr, none) {
+			t.Errorf("%s: %+v", none, r)
+		}
+	}
+}
+
 func TestMailClients(t *testing.T) {
-	path := filepath.Join(testFiles(t, map[string]string{"a.html": `<div style="display:none">One step left</div><p style="display:flex">Hello</p>` + "\n" + `<b style="border-radius:4px / 2px">x</b>`}), "a.html")
+	path := filepath.Join(testFiles(t, map[string]string{"a.html": `<html lang="en"><div style="display:none">One step left</div><p style="display:flex">Hello</p>` + "\n" + `<b style="border-radius:4px / 2px">x</b>`}), "a.html")
 	environ := machine(t)
 	for _, c := range []struct {
 		checks, level string

@@ -13,7 +13,7 @@ import (
 
 // faulty is a mail with something to find, whose source has a line for each element or is one line.
 func faulty(lineEnd string) api.Message {
-	lines := []string{"<html>", "<body>"}
+	lines := []string{`<html lang="en">`, "<body>"}
 	for n := range 60 {
 		lines = append(lines, fmt.Sprintf("<p>Paragraph %d of this mail</p>", n))
 	}
@@ -105,7 +105,7 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 }
 
 func TestWhatClientsLackHasAPlace(t *testing.T) {
-	s := open(t, 124, 24, api.Message{ID: "1", Subject: "Round", Text: "A mail", HTML: "<div style=\"display:none\">In short</div><p>A mail</p>\n<b style=\"border-radius:4px\">x</b>"})
+	s := open(t, 124, 24, api.Message{ID: "1", Subject: "Round", Text: "A mail", HTML: "<html lang=\"en\"><div style=\"display:none\">In short</div><p>A mail</p>\n<b style=\"border-radius:4px\">x</b>"})
 	s.do("view-checks")
 	s.draw().See("border-radius · 1 place · square corners in Outlook for Windows")
 	s.do("show-source")
@@ -122,7 +122,7 @@ func TestAlikeChecksAreFolded(t *testing.T) {
 	for n := range 7 {
 		links += fmt.Sprintf("<p><a href=\"http://x.example/%d\">Page %d</a></p>\n", n, n)
 	}
-	s := open(t, 124, 24, api.Message{ID: "1", Subject: "Faulty", Text: "A mail", HTML: links + "<p>Hi {{name}}</p>"})
+	s := open(t, 124, 24, api.Message{ID: "1", Subject: "Faulty", Text: "A mail", HTML: `<html lang="en">` + links + "<p>Hi {{name}}</p>"})
 	s.do("view-checks")
 	s.draw().See("1 error", "placeholder", "7 warnings", "link-http ×7", "1 note", "checks 9")
 	s.send(uitest.Move(2))
@@ -158,7 +158,7 @@ func TestTheSource(t *testing.T) {
   4 <p>3</p>
 
 
-  rich  text  html  headers  raw  checks 2  web
+  rich  text  html  headers  raw  checks 3  web
 `)
 	s.send(uitest.Search)
 	s.press("4", "enter")

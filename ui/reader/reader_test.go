@@ -50,7 +50,7 @@ func TestAMessage(t *testing.T) {
 
 
 
-  rich  text  html  headers  raw  checks 2  web
+  rich  text  html  headers  raw  checks 4  web
 `)
 }
 
