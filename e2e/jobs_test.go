@@ -201,22 +201,3 @@ func TestAPromptThatIsEndedRestoresTheSettings(t *testing.T) {
 		})
 	}
 }
-
-func TestCommandsInPipesAndSubstitutions(t *testing.T) {
-	inEachShell(t, func(t *testing.T, name string) {
-		m := machineWithMail(t)
-		s := m.shell(name)
-		set := "ADDRESS=$(mayfly new)"
-		if name == "fish" {
-			set = "set ADDRESS (mayfly new)"
-		}
-		s.keepsSettings(func() {
-			s.mustRun(set)
-			s.mustRun("mayfly ls | head -n 1")
-			s.mustRun("mayfly man serve | head -n 1")
-			s.mustRun("yes | mayfly rm --yes $ADDRESS")
-			s.mustRun("mayfly read | grep 482913")
-			s.mustRun("mayfly wait --code </dev/null | grep 482913")
-		})
-	})
-}

@@ -150,15 +150,6 @@ func TestAgentsAreToldWhereToSendMail(t *testing.T) {
 	}
 }
 
-// Sign-ups without a service or a key, and in one session.
-func TestSignUpsWithTwoCodesAtTheLocalService(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	m.useFreePorts()
-	a := m.mcp(t)
-	manySignUps(a, a, a, m.localService().SMTPAddr)
-}
-
 // manySignUps goes through a hundred sign-ups if there is time, by three agents at once.
 func manySignUps(a, b, c agent, smtp string) {
 	times := 3

@@ -160,18 +160,3 @@ func TestReadOnlyHome(t *testing.T) {
 		t.Errorf("new ended with %d: %q, %q", status, stdout, stderr)
 	}
 }
-
-func TestWordsAreCompleted(t *testing.T) {
-	t.Parallel()
-	m, double := machineWithService(t)
-	address := m.mustRun("new", "--username", "quiet-otter")
-	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
-
-	for want, args := range map[string][]string{
-		address: {"rm", ""}, "\tHello": {"read", address, ""}, apitest.Domain + "\n": {"new", "--domain", ""}, "enterprise": {"admin", "key", "create", "--plan", ""},
-	} {
-		if got := m.mustRun(append([]string{"__complete"}, args...)...); !strings.Contains(got, want) {
-			t.Errorf("completing %q gives %q, which has no %q", args, got, want)
-		}
-	}
-}

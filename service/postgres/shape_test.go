@@ -129,21 +129,6 @@ func exercise(t *testing.T, s *Store, part string) {
 	check(t, calls.Wait())
 }
 
-// A statement names the one key or address that it is for, first: on a cluster it is one server's then.
-func TestEachStatementIsOfOneKey(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	s := open(t, pgtest.Database(t), Options{tracer: r})
-	r.take()
-	exercise(t, s, "a")
-	for sql, q := range r.distinct(t) {
-		name, _ := q.args[0].(string)
-		if !strings.HasPrefix(name, "key_") && !strings.HasSuffix(name, "@x.test") || !regexp.MustCompile(`(key_id|address) = \$1|VALUES \(\$1`).MatchString(sql) {
-			t.Errorf("%s %v", sql, q.args)
-		}
-	}
-}
-
 // Citus plans each of them as one task on one shard.
 func TestEachStatementIsOneTask(t *testing.T) {
 	t.Parallel()
