@@ -100,7 +100,7 @@ func (s *serveSettings) flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
 	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "`ID` of the API key that owns these inboxes")
 	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of these inboxes (default 1 day)")
-	f.BoolVar(&c.SMTPAuthAny, "smtp-auth-any", false, "accept any SMTP login; no API key logs in to its own mailbox then")
+	f.BoolVar(&c.AuthAny, "smtp-auth-any", false, "accept any SMTP login; no API key logs in to its own mailbox then")
 	f.BoolVar(&c.InsecureLogins, "insecure-logins", false, "let API keys log in to SMTP from other machines without TLS")
 	chaosFlag(f, &c.Chaos)
 	groupFlags(f, "mail")

@@ -16,7 +16,6 @@ import (
 
 	"mayfly/internal/files"
 	"mayfly/service"
-	"mayfly/service/pop3"
 	"mayfly/service/postgres"
 	"mayfly/service/relay"
 	"mayfly/service/rest"
@@ -86,12 +85,6 @@ type Config struct {
 	// file does not exist, it is created. Both are empty, or neither.
 	WebhookURL, WebhookSecretFile string
 
-	SMTPAuthAny    bool   // accept any SMTP login, see [smtp.Options]
-	AddressFaults  bool   // let an address ask SMTP to misbehave, see [smtp.Options]
-	InsecureLogins bool   // let API keys log in to SMTP from other machines without TLS
-	Chaos          string // how SMTP misbehaves on purpose, see [smtp.Options]; default: not at all
-	Hostname       string // name of the SMTP server; default: the machine's
-
 	HTTPCert, HTTPKey string // PEM files for HTTPS, read again when they change
 	SMTPCert, SMTPKey string // likewise for STARTTLS, SMTPS, and STLS of POP3
 
@@ -99,10 +92,10 @@ type Config struct {
 	// is none.
 	Relay Relay
 
-	// Limits of the SMTP server. By default, MaxConnections is at most a quarter of the open files.
-	// MaxGuesses also limits the wrong API keys from an address in a minute. POP3 has those of
+	// Options of the SMTP server, without what the others share. By default, MaxConnections is at most a quarter of the
+	// open files. MaxGuesses also limits the wrong API keys from an address in a minute. POP3 has the limits of
 	// connections, errors and time too, and half of MaxConnections.
-	smtp.Limits
+	smtp.Options
 
 	// Limits of the REST API.
 	MaxWait      time.Duration // of a long poll
@@ -149,9 +142,7 @@ func InMemoryConfig() Config {
 		Domains:     []string{Domain},
 		CatchAll:    true,
 		Unlimited:   true,
-		SMTPAuthAny: true,
-
-		AddressFaults: true,
+		Options:     smtp.Options{AuthAny: true, AddressFaults: true},
 	}
 }
 
@@ -260,7 +251,7 @@ func (c Config) Check() error {
 		faults = append(faults, webhook.CheckURL(c.WebhookURL))
 	}
 	faults = append(faults, checkCertificate("HTTP", c.HTTPCert, c.HTTPKey), checkCertificate("SMTP", c.SMTPCert, c.SMTPKey),
-		c.smtpOptions().Check(), c.Relay.Check(c.Domains))
+		c.Options.Check(), c.Relay.Check(c.Domains))
 	for _, limit := range []struct {
 		name  string
 		value int64
@@ -276,31 +267,6 @@ func (c Config) Check() error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// smtpOptions returns the options of the SMTP server without its certificate.
-func (c Config) smtpOptions() smtp.Options {
-	return smtp.Options{
-		Hostname:       c.Hostname,
-		AuthAny:        c.SMTPAuthAny,
-		InsecureLogins: c.InsecureLogins,
-		AddressFaults:  c.AddressFaults,
-		Chaos:          c.Chaos,
-		Limits:         c.Limits,
-		Log:            c.Log,
-	}
-}
-
-// pop3Options returns the options of the POP3 server without its certificate.
-func (c Config) pop3Options() pop3.Options {
-	return pop3.Options{
-		MaxConnections:           max(1, c.MaxConnections/2),
-		MaxConnectionsPerAddress: c.MaxConnectionsPerAddress,
-		MaxErrors:                c.MaxErrors,
-		IdleTimeout:              c.IdleTimeout,
-		SessionTimeout:           c.SessionTimeout,
-		Log:                      c.Log,
-	}
 }
 
 func checkStore(name string) error {

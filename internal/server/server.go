@@ -160,12 +160,11 @@ func (s *Server) newServers() (err error) {
 	if err != nil {
 		return err
 	}
-	smtpOptions := c.smtpOptions()
-	smtpOptions.Keys, smtpOptions.Metrics = guesses, registry
-	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
+	c.Options.Keys, c.Options.Metrics, c.Options.Log = guesses, registry, s.log
+	if c.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
 		return err
 	}
-	mail, err := smtp.New(s.service, smtpOptions)
+	mail, err := smtp.New(s.service, c.Options)
 	if err != nil {
 		return err
 	}
@@ -203,9 +202,10 @@ func (s *Server) newServers() (err error) {
 		{"SMTPS", mail.ServeTLS, noopStop}, // with SMTP
 	}
 	if s.listeners["POP3"] != nil {
-		o := c.pop3Options()
-		o.TLS, o.Guesses, o.Large, o.Metrics = smtpOptions.TLS, guesses, large, registry
-		box := pop3.New(s.service, o)
+		box := pop3.New(s.service, pop3.Options{
+			MaxConnections: max(1, c.MaxConnections/2), MaxConnectionsPerAddress: c.MaxConnectionsPerAddress, MaxErrors: c.MaxErrors,
+			IdleTimeout: c.IdleTimeout, SessionTimeout: c.SessionTimeout, TLS: c.TLS, Guesses: guesses, Large: large, Metrics: registry, Log: s.log,
+		})
 		s.doors = append(s.doors, listenerServer{"POP3", box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
 	}
 	if s.listeners["SSH"] != nil {
@@ -230,7 +230,7 @@ func Providers() []string { return providers.Names() }
 func (s *Server) newProviders(guesses *limits.Guesses, large *limits.Memory) http.Handler {
 	c := s.config
 	o := providers.Options{AddressFaults: c.AddressFaults, MaxMessageBytes: c.MaxMessageBytes, MaxRecipients: c.MaxRecipients, Guesses: guesses, Large: large, Log: s.log}
-	if c.SMTPAuthAny {
+	if c.AuthAny {
 		o.AnyKey = s.owner
 	}
 	return providers.New(s.service, o)
@@ -262,7 +262,7 @@ func (s *Server) certificate(certFile, keyFile string) (*tls.Config, error) {
 // catch-all inboxes.
 func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	c := s.config
-	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Logins: !c.SMTPAuthAny, Log: s.log}
+	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Logins: !c.AuthAny, Log: s.log}
 	owner := c.CatchAllKey
 	if c.KeyFile != "" || c.OwnKey {
 		secret, key, err := ownKey(ctx, service.New(s.store, o), c)

@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/internal/registry"
 	"mayfly/internal/server"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
@@ -144,10 +146,8 @@ func TestCheckReportsAllFaults(t *testing.T) {
 		Balancers: []string{"10.0.0.0/8", "somewhere", "10.0.0.0/99"},
 
 		WebhookURL: "hooks.example",
-
-		Hostname: "a b",
 	}
-	faulty.MaxRecipients = 200_000
+	faulty.Hostname, faulty.MaxRecipients = "a b", 200_000
 	faulty.MaxErrors, faulty.MaxCommandLine, faulty.MaxInFlightBytes, faulty.IdleTimeout = -1, 100, 20<<20, -time.Second
 	err := faulty.Check()
 	if err == nil {
@@ -419,6 +419,20 @@ func TestDatabase(t *testing.T) {
 	if err := send(s.SMTPAddr(), in.Address, "kept"); err != nil {
 		t.Error(err)
 	}
+	// What a client of another process returned, no other returns.
+	other := start(t, c)
+	box, err := client(t, s, made.Secret).CreateInbox(t.Context(), api.CreateInbox{})
+	must(t, err)
+	returned := 0
+	for _, process := range []*server.Server{s, other, s} {
+		must(t, registry.Remote(client(t, process, made.Secret)).UpdateConsumed(t.Context(), box.ID, func(d *watch.Consumed) bool {
+			return d.Take(watch.Code, watch.Found{Message: api.Message{ID: "msg_a"}})
+		}, func() bool { returned++; return true }))
+	}
+	if returned != 1 {
+		t.Errorf("a message is returned %d times", returned)
+	}
+	must(t, other.Shutdown(t.Context()))
 	for _, err := range []error{a.Backup(t.Context(), filepath.Join(t.TempDir(), "backup")), server.Restore(t.Context(), t.TempDir(), c.Store)} {
 		if err == nil || !strings.Contains(err.Error(), "pg_") {
 			t.Errorf("the error does not name the tools of the database: %v", err)
