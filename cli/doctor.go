@@ -17,6 +17,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/internal/local"
+	"mayfly/internal/server"
 	"mayfly/internal/term"
 	"mayfly/render"
 	"mayfly/render/client"
@@ -301,5 +302,5 @@ func (a *app) servedURL(ctx context.Context) (string, error) {
 	if a.env.Getenv("MAYFLY_SERVE_HTTP_CERT") != "" {
 		scheme = "https://"
 	}
-	return scheme + dialAddr(cmp.Or(served, defaultHTTP)), nil
+	return scheme + server.Reachable(cmp.Or(served, defaultHTTP), "localhost"), nil
 }

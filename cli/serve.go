@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
-	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -187,7 +185,12 @@ func (s *serveSettings) run(ctx context.Context, mistakes error) error {
 
 	if s.mcp {
 		s.config.MCP = func(addr string) server.MCP {
-			return mcp.Handler(mcp.Options{Version: version(), SMTP: func(host string) string { return s.smtp(addr, host) }})
+			return mcp.Handler(mcp.Options{Version: version(), SMTP: func(host string) string {
+				if len(s.config.Balancers) > 0 { // they have addresses of their own
+					return ""
+				}
+				return server.Reachable(addr, cmp.Or(s.config.Hostname, host))
+			}})
 		}
 	}
 	if s.app.env.Getenv("GOGC") == "" {
@@ -249,19 +252,6 @@ func (s *serveSettings) tellSystemd(err error) {
 	if err != nil {
 		s.config.Log.Warn("systemd", "error", err)
 	}
-}
-
-// smtp is where an agent that reaches the service by a host is told to send mail, if SMTP listens at addr. It is unknown behind
-// balancers: they have addresses of their own.
-func (s *serveSettings) smtp(addr, host string) string {
-	listens, err := netip.ParseAddrPort(addr)
-	switch {
-	case err != nil || len(s.config.Balancers) > 0:
-		return ""
-	case listens.Addr().IsUnspecified():
-		return net.JoinHostPort(cmp.Or(s.config.Hostname, host), fmt.Sprint(listens.Port()))
-	}
-	return addr
 }
 
 // announce prints the addresses, on one line of stderr.
@@ -420,13 +410,4 @@ func settingText(value any) string {
 		texts[i] = fmt.Sprint(v)
 	}
 	return strings.Join(texts, ",")
-}
-
-// dialAddr is the address at which a client on this machine reaches a listener.
-func dialAddr(listening string) string {
-	host, port, err := net.SplitHostPort(listening)
-	if err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
-		return net.JoinHostPort("localhost", port)
-	}
-	return listening
 }

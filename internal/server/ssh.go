@@ -85,7 +85,7 @@ func (s *Server) newSessions(api *rest.Server, guesses *limits.Guesses) (*sessio
 	p.settings = SessionSettings{SSHLimits: s.config.SSHLimits, HostKey: p.hostKey.Public().(ed25519.PublicKey), Balancers: s.config.Balancers,
 		Name: s.config.Name, Debug: s.log.Enabled(context.Background(), slog.LevelDebug)}
 	if len(s.config.Balancers) == 0 {
-		p.settings.SMTP, p.settings.SMTPShown = reachable(s.SMTPAddr(), "localhost"), reachable(s.SMTPAddr(), s.config.Name)
+		p.settings.SMTP, p.settings.SMTPShown = Reachable(s.SMTPAddr(), "localhost"), Reachable(s.SMTPAddr(), s.config.Name)
 	}
 	p.stopping, p.stop = context.WithCancel(context.Background())
 	p.api = &http.Server{Handler: s.sessionAPI(p, api, guesses), Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
@@ -97,10 +97,10 @@ func (s *Server) newSessions(api *rest.Server, guesses *limits.Guesses) (*sessio
 // maxStreams is how many requests of sessions are under way at a time: each session has a few long polls.
 const maxStreams = 16 << 10
 
-// reachable returns the address of a listener as a client names it, which knows its machine as host.
-func reachable(addr, host string) string {
+// Reachable returns the address of a listener as a client names it, which knows its machine as host.
+func Reachable(addr, host string) string {
 	name, port, err := net.SplitHostPort(addr)
-	if ip := net.ParseIP(name); err == nil && ip != nil && ip.IsUnspecified() {
+	if err == nil && (name == "" || net.ParseIP(name).IsUnspecified()) {
 		return net.JoinHostPort(host, port)
 	}
 	return addr
