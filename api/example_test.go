@@ -14,7 +14,7 @@ import (
 
 // The whole life of an inbox.
 func Example() {
-	service := apitest.New(apitest.Options{}) // in your program: a real service
+	service := apitest.New(nil, apitest.Options{}) // in your program: a real service
 	server := httptest.NewServer(service)
 	defer server.Close()
 
@@ -59,7 +59,7 @@ func Example() {
 
 // A service without long polls is asked again after a while.
 func ExampleClient_PollMessages() {
-	service := apitest.New(apitest.Options{Extensions: true})
+	service := apitest.New(nil, apitest.Options{Extensions: true})
 	c := service.Client(api.Options{})
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -90,7 +90,7 @@ func ExampleClient_PollMessages() {
 }
 
 func ExampleError() {
-	service := apitest.New(apitest.Options{})
+	service := apitest.New(nil, apitest.Options{})
 	c := service.Client(api.Options{})
 	_, err := c.Inbox(context.Background(), "inbox_unknown")
 	fmt.Println(err)
@@ -98,6 +98,6 @@ func ExampleError() {
 	var e *api.Error
 	fmt.Println(errors.Is(err, api.ErrNotFound), errors.As(err, &e) && e.Status == 404)
 	// Output:
-	// get the inbox: no such inbox (404)
+	// get the inbox: No such inbox (404)
 	// true true
 }

@@ -30,7 +30,7 @@ type harness struct {
 // newHarness starts a service, by default without extensions, and an environment that names it.
 func newHarness(t *testing.T, o apitest.Options) *harness {
 	t.Helper()
-	s := &harness{t: t, service: apitest.New(o)}
+	s := &harness{t: t, service: apitest.New(t, o)}
 	web := httptest.NewServer(s.service)
 	t.Cleanup(web.Close)
 	s.uses(web.URL)
@@ -41,7 +41,7 @@ func newHarness(t *testing.T, o apitest.Options) *harness {
 func offline(t *testing.T, o apitest.Options, test func(t *testing.T, s *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &harness{t: t, service: apitest.New(o)}
+		s := &harness{t: t, service: apitest.New(t, o)}
 		s.transport = s.service.Transport()
 		t.Cleanup(s.service.Close)
 		s.uses("http://127.0.0.1:1")

@@ -171,7 +171,7 @@ func TestEmptyingAndExtendingInboxes(t *testing.T) {
 func TestExitStatusOfWhatTheServiceAnswers(t *testing.T) {
 	s := newHarness(t, apitest.Options{})
 	s.inbox("ada")
-	s.fails(statusError, []string{"username"}, "new", "--username", "ada") // taken
+	s.fails(statusError, []string{"ada@" + apitest.Domain + " is taken"}, "new", "--username", "ada")
 
 	bad := s.with("MAYFLY_API_KEY=another-0123456789")
 	bad.fails(statusKey, []string{"Invalid API key", "mayfly key"}, "ls")

@@ -91,8 +91,8 @@ func TestFailOnAndIgnoredChecks(t *testing.T) {
 		stderr       string // part of its one line; none if it is empty
 		ids          string // of the checks that are printed
 	}{
-		{"", "read --json --fail-on error", statusError, "msg_0002: 1 fault found: link-empty\n", "link-empty link-http link-private preheader-missing"},
-		{"", "read --json --fail-on warning", statusError, "msg_0002: 2 faults found: link-empty, link-http\n", "link-empty link-http link-private preheader-missing"},
+		{"", "read --json --fail-on error", statusError, ": 1 fault found: link-empty\n", "link-empty link-http link-private preheader-missing"},
+		{"", "read --json --fail-on warning", statusError, ": 2 faults found: link-empty, link-http\n", "link-empty link-http link-private preheader-missing"},
 		{`"link-empty", "link-private"`, "read --json --fail-on error", 0, "", "link-http preheader-missing"},
 		{`"link-empty", "link-private"`, "wait --json", 0, "", "link-http preheader-missing"},
 		{`"link-empty"`, "preview --json --fail-on error " + path, statusError, "a.html: 1 fault found: link-private\n", "link-private link-http preheader-missing"},

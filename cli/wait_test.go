@@ -393,11 +393,11 @@ func TestWatchTellsEveryMessageOnce(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 		for i, want := range []string{
-			"arrived ada@apitest.example: “one”, from Acme <a@acme.example> (msg_0003), code 482913\n", "arrived ada@apitest.example: “two”, from Acme <a@acme.example> (msg_0004), link " + link + "\n",
-			"arrived ada@apitest.example: “three”, from Acme <a@acme.example> (msg_0005)\n", "deleted ada@apitest.example",
+			"arrived ada@apitest.example: “one”, from Acme <a@acme.example> (msg_", "arrived ada@apitest.example: “two”, from Acme <a@acme.example> (msg_",
+			"arrived ada@apitest.example: “three”, from Acme <a@acme.example> (msg_", "deleted ada@apitest.example",
 		} {
-			if !strings.Contains(lines[i]+"\n", want) {
-				t.Errorf("line %d is %q, want %q", i, lines[i], want)
+			if what := []string{"), code 482913", "), link " + link, ")", ""}[i]; !strings.Contains(lines[i], want) || !strings.HasSuffix(lines[i], what) {
+				t.Errorf("line %d is %q, want %q and %q", i, lines[i], want, what)
 			}
 		}
 	})

@@ -20,7 +20,7 @@ import (
 
 // machineWith returns a machine that is configured for a service with some options.
 func machineWith(t *testing.T, o apitest.Options) (*machine, *apitest.Server) {
-	double := apitest.New(o)
+	double := apitest.New(t, o)
 	web := httptest.NewServer(double)
 	t.Cleanup(web.Close)
 	t.Cleanup(double.Close) // before the other: it ends the answers that wait

@@ -165,8 +165,8 @@ type overHTTP struct {
 	client *api.Client
 }
 
-func newOverHTTP(o apitest.Options) (overHTTP, *apitest.Server) {
-	service := apitest.New(o)
+func newOverHTTP(t *testing.T, o apitest.Options) (overHTTP, *apitest.Server) {
+	service := apitest.New(t, o)
 	return overHTTP{mcp.Handler(mcp.Options{}), service.Client(api.Options{})}, service
 }
 
@@ -201,8 +201,7 @@ func getCode(inbox api.Inbox) string {
 // for a minute do.
 func TestSessionsOverHTTPAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, service := newOverHTTP(apitest.Options{Extensions: true})
-		defer service.Close()
+		h, service := newOverHTTP(t, apitest.Options{Extensions: true})
 		inbox, err := service.Create("ada", time.Hour)
 		must(t, err)
 		other, waiting, idle, ended, failing := h.begin("other"), h.begin("full"), h.begin("full"), h.begin("full"), h.post(t.Context(), "full", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":7}`)
@@ -264,8 +263,7 @@ func TestSessionsOverHTTPAreBounded(t *testing.T) {
 // Where nobody waits for a mail any more, it is left to the next call.
 func TestAnAgentThatLeavesTakesNoMail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, service := newOverHTTP(apitest.Options{Extensions: true})
-		defer service.Close()
+		h, service := newOverHTTP(t, apitest.Options{Extensions: true})
 		inbox, err := service.Create("ada", time.Hour)
 		must(t, err)
 		session := h.begin("key")

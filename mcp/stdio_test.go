@@ -17,8 +17,7 @@ func (*written) Close() error { return nil }
 
 // TestPipedInput is answered to its end: calls by their results, and what is no message by its error.
 func TestPipedInput(t *testing.T) {
-	service := apitest.New(apitest.Options{})
-	defer service.Close()
+	service := apitest.New(t, apitest.Options{})
 	server := mcp.New(service.Client(api.Options{Retries: -1}), mcp.Options{})
 	const begin = "\ufeff" + `{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
 		"\r\n\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"

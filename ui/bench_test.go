@@ -29,8 +29,7 @@ import (
 // 200×60.
 func crowded(b *testing.B) *app {
 	b.Helper()
-	server := apitest.New(apitest.Options{})
-	b.Cleanup(server.Close)
+	server := apitest.New(b, apitest.Options{})
 	connect := func(context.Context, session.Target) (*session.Service, error) {
 		return &session.Service{Client: server.Client(api.Options{}), Name: "bench", Registry: registry.Open(b.TempDir(), "bench", "https://mail.example")}, nil
 	}

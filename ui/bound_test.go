@@ -33,7 +33,7 @@ func TestADialogAsksTheServiceThatItWasOpenedOn(t *testing.T) {
 				if len(h.app.dialogs) != 1 {
 					t.Fatalf("%q opens %d dialogs", keys[0], len(h.app.dialogs))
 				}
-				first, other := h.server, apitest.New(apitest.Options{Extensions: true, RelayAllow: []string{"bob@example.org"}})
+				first, other := h.server, apitest.New(h.t, apitest.Options{Extensions: true, RelayAllow: []string{"bob@example.org"}})
 				defer other.Close()
 				h.server, h.other = other, "https://other.example"
 				h.run(h.app.connection.Connect(session.Target{Profile: "other", BaseURL: h.other}, time.Now()))

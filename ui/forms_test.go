@@ -124,7 +124,7 @@ func TestANewInboxThatIsRefusedKeepsItsForm(t *testing.T) {
 	set.service.Extensions = true
 	play(t, set, func(h *harness) {
 		h.press("N", "ada", "enter")
-		h.see("╭ New inbox", "> ada", "the username is taken (400)")
+		h.see("╭ New inbox", "> ada", "is taken (400)")
 		h.press("2", "tab", "right", "right", "tab", "ctrl+u", "30m", "enter")
 		h.dontSee("╭ New inbox")
 		if want := "ada2@other.example"; len(h.copied) != 1 || h.copied[0] != want {

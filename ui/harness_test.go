@@ -93,7 +93,7 @@ func play(t *testing.T, set setting, scene func(h *harness)) {
 
 func newHarness(t *testing.T, set setting, dir string) *harness {
 	t.Helper()
-	h := &harness{t: t, server: apitest.New(set.service), msgs: make(chan tea.Msg, 4096)}
+	h := &harness{t: t, server: apitest.New(t, set.service), msgs: make(chan tea.Msg, 4096)}
 	h.registry = registry.Open(filepath.Join(dir, "registry"), "test", "https://mail.example")
 	if set.before != nil {
 		set.before(h)

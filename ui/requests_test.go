@@ -38,14 +38,15 @@ func TestWhatWasAskedForIsShownAtOnceAndOnce(t *testing.T) {
 			h.press("n", "n")
 			h.see("still creating an inbox…")
 			h.wait(5 * time.Second)
-			h.see("✓ copied random-0002@apitest.example")
+			made := h.copied[0]
+			h.see("✓ copied " + made[:8])
 			if n := h.asked(http.MethodPost); n != 1 {
 				t.Errorf("%d inboxes were made", n)
 			}
 			h.press("d", "y")
-			h.see("deleting random-0002@ap")
+			h.see("deleting " + made[:8])
 			h.wait(5 * time.Second)
-			h.see("✓ deleted random-0002@apitest.example")
+			h.see("✓ deleted " + made[:8])
 		})
 	}
 }
@@ -225,7 +226,7 @@ func TestADialogStaysOpenWhenTheServiceChanges(t *testing.T) {
 		h.press("d")
 		id := h.app.inbox().ID
 		old := h.server
-		h.server = apitest.New(apitest.Options{})
+		h.server = apitest.New(h.t, apitest.Options{})
 		defer old.Close()
 		h.other, h.registry = "https://work.example", registry.Open(t.TempDir(), "work", "https://work.example")
 		h.run(h.app.connection.Connect(session.Target{Profile: "work"}, time.Now()))

@@ -129,7 +129,7 @@ func noKey(*harness) (*session.Service, error) {
 
 // refuse has a service that does not know the key.
 func refuse(h *harness) {
-	h.server = apitest.New(apitest.Options{Key: "another-key-0123456789abcdef"})
+	h.server = apitest.New(h.t, apitest.Options{Key: "another-key-0123456789abcdef0123456789"})
 }
 
 // sizes are those that behaviour is tried at, from one pane to three.

@@ -28,8 +28,7 @@ var now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 func online(t testing.TB) *app { return onlineAt(t, apitest.Options{}) }
 
 func onlineAt(t testing.TB, o apitest.Options) *app {
-	server := apitest.New(o)
-	t.Cleanup(server.Close)
+	server := apitest.New(t, o)
 	client := server.Client(api.Options{})
 	a := starting(t, now.Add(-time.Hour))
 	a.connection.Use(session.Connected{Session: &session.Session{

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"time"
 )
@@ -67,41 +66,49 @@ func (f *fault) take(r *http.Request) Fault {
 	return f.Fault
 }
 
-// pages are the status of the faults that answer with a page of HTML.
-var pages = map[Fault]int{BadGateway: http.StatusBadGateway, HTML: http.StatusOK, NotFoundHTML: http.StatusNotFound}
+// answers are those of the faults that are nothing else.
+var answers = map[Fault]struct {
+	status  int
+	message string // in the error envelope; "": a page of HTML
+}{
+	Limited:       {http.StatusTooManyRequests, "Rate limit exceeded"},
+	LimitedNoTime: {http.StatusTooManyRequests, "Rate limit exceeded"},
+	Forbidden:     {http.StatusForbidden, "Your plan does not allow this"},
+	NotFound:      {http.StatusNotFound, "No such message"},
+	InternalError: {http.StatusInternalServerError, "Internal server error"},
+	Echo:          {http.StatusBadRequest, `The key KEY is odd\u001b[2J`},
+	BadGateway:    {status: http.StatusBadGateway},
+	HTML:          {status: http.StatusOK},
+	NotFoundHTML:  {status: http.StatusNotFound},
+}
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
-	if status, ok := pages[f]; ok {
-		writeText(w, status, "text/html; charset=utf-8", "<!DOCTYPE html><title>Welcome</title><p>It works.")
+	if a, ok := answers[f]; ok {
+		kind, body := "text/html; charset=utf-8", "<!DOCTYPE html><title>Welcome</title><p>It works."
+		if a.message != "" {
+			kind, body = "application/json", fmt.Sprintf(`{"error":{"code":%d,"message":"%s"}}`, a.status, strings.ReplaceAll(a.message, "KEY", r.Header.Get("X-API-Key")))
+		}
+		if f == Limited {
+			w.Header().Set("Retry-After", "2")
+		}
+		writeText(w, a.status, kind, body)
 		return
 	}
 	switch f {
-	case Limited:
-		w.Header().Set("Retry-After", "2")
-		writeError(w, http.StatusTooManyRequests, "Rate limit exceeded")
-	case LimitedNoTime:
-		writeError(w, http.StatusTooManyRequests, "Rate limit exceeded")
-	case Forbidden:
-		writeError(w, http.StatusForbidden, "Your plan does not allow this")
-	case NotFound:
-		writeError(w, http.StatusNotFound, "No such message")
-	case InternalError:
-		writeError(w, http.StatusInternalServerError, "Internal server error")
 	case BrokenJSON:
 		writeText(w, http.StatusOK, "application/json", `{"messages": [{"id": "msg_`)
 	case Truncated:
 		w.Header().Set("Content-Length", "1000")
 		writeText(w, http.StatusOK, "application/json", `{"messages": [`)
-		http.NewResponseController(w).Flush()
+		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case CutAfter:
-		s.route(httptest.NewRecorder(), r)
+		s.answer(r)
 		panic(http.ErrAbortHandler)
 	case Late:
-		answer := httptest.NewRecorder()
-		s.route(answer, r)
+		answer := s.answer(r)
 		s.sleep(r, 2*time.Second)
-		send(w, answer)
+		s.send(w, answer)
 	case Huge:
 		writeText(w, http.StatusOK, "application/json", `{"messages": [`)
 		blank := strings.Repeat(" ", 1<<16)
@@ -111,10 +118,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 			}
 		}
 	case Silent:
-		io.Copy(io.Discard, r.Body) // else net/http does not notice that the client has left
+		_, _ = io.Copy(io.Discard, r.Body) // else net/http does not notice that the client has left
 		s.sleep(r, math.MaxInt64)
-	case Echo:
-		writeError(w, http.StatusBadRequest, fmt.Sprintf("The key %s is odd\x1b[2J", r.Header.Get("X-API-Key")))
 	default:
 		panic(http.ErrAbortHandler)
 	}
@@ -123,7 +128,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 func writeText(w http.ResponseWriter, status int, contentType, text string) {
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
-	io.WriteString(w, text)
+	_, _ = io.WriteString(w, text)
 }
 
 // Transport returns a transport that calls the server without a network, for bubbles of

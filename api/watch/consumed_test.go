@@ -28,8 +28,7 @@ type waiter struct {
 }
 
 func newWaiter(t *testing.T, o apitest.Options) *waiter {
-	service := apitest.New(o)
-	t.Cleanup(service.Close)
+	service := apitest.New(t, o)
 	inbox, err := service.Create("ada", 24*time.Hour)
 	must(t, err)
 	return &waiter{t: t, service: service, client: service.Client(api.Options{}), inbox: inbox}
@@ -185,8 +184,7 @@ func TestDeliveredIsBounded(t *testing.T) {
 
 func TestAwaitPassesOverAMessageThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := apitest.New(apitest.Options{})
-		defer service.Close()
+		service := apitest.New(t, apitest.Options{})
 		client := service.Client(api.Options{})
 		inbox, err := service.Create("ada", time.Hour)
 		must(t, err)
@@ -215,8 +213,7 @@ func TestAwaitPassesOverAMessageThatCannotBeRead(t *testing.T) {
 
 func TestAwaitAsksOnceWhetherAMessageIsAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := apitest.New(apitest.Options{})
-		defer service.Close()
+		service := apitest.New(t, apitest.Options{})
 		inbox, err := service.Create("ada", time.Hour)
 		must(t, err)
 		deliver := func(subject string) {

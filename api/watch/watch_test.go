@@ -47,7 +47,7 @@ type seen struct {
 func run(t *testing.T, server apitest.Options, o watch.Options, n int, test func(*screen)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &screen{t: t, server: apitest.New(server)}
+		s := &screen{t: t, server: apitest.New(t, server)}
 		s.client = s.server.Client(api.Options{})
 		s.watcher = watch.New(s.client, o)
 		for i := range n {
@@ -668,7 +668,7 @@ func TestLongPollsThatAreCutAreAskedAgainQuietly(t *testing.T) {
 
 func TestSlowReadersGetTheNewestList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := apitest.New(extended)
+		server := apitest.New(t, extended)
 		inbox, err := server.Create("box", time.Hour)
 		must(t, err)
 		w := watch.New(server.Client(api.Options{}), watch.Options{NoInboxes: true})

@@ -32,7 +32,7 @@ func must(t testing.TB, err error) {
 }
 
 func serve(t *testing.T, o apitest.Options, m apitest.Mail) service {
-	s := service{Server: apitest.New(o)}
+	s := service{Server: apitest.New(t, o)}
 	s.client = s.Client(api.Options{Retries: -1})
 	var err error
 	if s.inbox, err = s.Create("ada+tag", time.Hour); err != nil {
@@ -57,7 +57,6 @@ func run(t *testing.T, do func(t *testing.T, s service, hasRaw bool)) {
 			s := serve(t, apitest.Options{Extensions: hasRaw}, apitest.Mail{
 				From: "envelope@acme.example", FromName: "Envelope", Subject: "S", Text: "Your verification code is 482913.\n", Raw: []byte(raw),
 			})
-			defer s.Close()
 			do(t, s, hasRaw)
 		})
 	}
@@ -125,7 +124,6 @@ func TestABodyIsNotReadAgainForTheRawForm(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			parsed := message.File("", "eml", text)
 			s := serve(t, apitest.Options{Extensions: true}, apitest.Mail{Text: parsed.Text, HTML: parsed.HTML, Raw: []byte(text)})
-			defer s.Close()
 			object, err := message.FetchObject(t.Context(), s.client, s.inbox.ID, s.sent.ID)
 			must(t, err)
 			before := object.Mail().Document()
@@ -143,7 +141,6 @@ func TestTheContentOfAttachments(t *testing.T) {
 	for _, extensions := range []bool{true, false} { // fetched, or within the object
 		synctest.Test(t, func(t *testing.T) {
 			s := serve(t, apitest.Options{Extensions: extensions}, apitest.Mail{Attachments: []api.Attachment{{Filename: "a.txt", Content: []byte("content")}}})
-			defer s.Close()
 			m, err := message.FetchObject(t.Context(), s.client, s.inbox.ID, s.sent.ID)
 			if err != nil || len(m.Attachments) != 1 || m.Attachments[0].Size != 7 {
 				t.Fatalf("%+v, %v", m, err)

@@ -40,7 +40,7 @@ type scene struct {
 func play(t *testing.T, do func(s *scene)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scene{t: t, server: apitest.New(apitest.Options{Extensions: true}), takes: map[string]time.Duration{}, fails: map[string]error{}}
+		s := &scene{t: t, server: apitest.New(t, apitest.Options{Extensions: true}), takes: map[string]time.Duration{}, fails: map[string]error{}}
 		defer s.server.Close()
 		s.Connection = NewConnection(t.Context(), Options{Connect: s.connection, SaveProfile: func(_ context.Context, p Profile, key string, where keys.Place) error {
 			s.profiles = append(s.profiles, strings.TrimSpace(p.Name+" "+p.BaseURL+" "+key+[]string{"", " in the file"}[where]))

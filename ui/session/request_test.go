@@ -28,8 +28,7 @@ func ask(t *testing.T, o apitest.Options, do func(s *Session, server *apitest.Se
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		server := apitest.New(o)
-		defer server.Close()
+		server := apitest.New(t, o)
 		client := server.Client(api.Options{})
 		service := &Service{Client: client, Registry: registry.Open(dir, "test", client.BaseURL())}
 		do(&Session{Service: service, Watcher: watch.New(client, watch.Options{}), ctx: t.Context()}, server, dir)
