@@ -9,6 +9,7 @@ import (
 
 	"mayfly/api/watch"
 	"mayfly/internal/registry"
+	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -34,27 +35,16 @@ type arrivals struct {
 func (r *arrivals) actions() []*action {
 	return []*action{
 		{ID: "next-unread", Title: "Go to the newest unread message", Hint: "unread", Keys: []string{"."}, Where: anywhere,
-			DisabledReason: r.requireUnread, Run: noCmd(r.goToUnread)},
+			DisabledReason: func() string { return dialog.Reason(r.store.Unread() == 0, "No unread messages") }, Run: noCmd(r.goToUnread)},
 		withItem(action{ID: "unread", Title: "Mark unread", Keys: []string{"u"}, Where: anywhere}, r.theMessage,
 			func(m *store.Message) tea.Cmd { r.store.SetUnread(m, !m.Unread); return nil }),
-		{ID: "read-all", Title: "Mark all listed messages as read", Keys: []string{"U"}, Where: anywhere, DisabledReason: func() string {
-			if r.listedUnread() == 0 {
-				return "No unread messages"
-			}
-			return ""
-		}, Run: noCmd(r.readAll)},
+		{ID: "read-all", Title: "Mark all listed messages as read", Keys: []string{"U"}, Where: anywhere,
+			DisabledReason: func() string { return dialog.Reason(r.listedUnread() == 0, "No unread messages") }, Run: noCmd(r.readAll)},
 		{ID: "follow", Title: "Follow: open messages as they arrive", Keys: []string{"F"}, Where: anywhere, Run: noCmd(func() {
 			r.follow = !r.follow
 			r.noteEither(r.follow, "Following: new messages open at once", "Not following")
 		})},
 	}
-}
-
-func (r *arrivals) requireUnread() (disabledReason string) {
-	if r.store.Unread() == 0 {
-		return "No unread messages"
-	}
-	return ""
 }
 
 // listedUnread is the number of unread messages in the inbox that is listed, or in all of them.

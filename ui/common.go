@@ -45,11 +45,14 @@ func (c *common) note(text string) {
 
 // noteEither notes that something is on now, or off.
 func (c *common) noteEither(is bool, on, off string) {
+	c.note(either(is, on, off))
+}
+
+func either(is bool, on, off string) string {
 	if is {
-		c.note(on)
-	} else {
-		c.note(off)
+		return on
 	}
+	return off
 }
 
 // report shows the outcome of work in the bottom line, if there is one.

@@ -34,16 +34,11 @@ func (c connecting) actions() []*action {
 		{ID: "connect", Title: "Connect to a service", Keys: []string{"K"}, Where: anywhere,
 			Run: func() tea.Cmd { return c.show(c.form(c.connection.Err)) }},
 		{ID: "profiles", Title: "Switch profiles", Keys: []string{"P"}, Where: anywhere,
-			DisabledReason: c.requireProfiles,
-			Run:            func() tea.Cmd { return c.show(c.profiles()) }},
+			DisabledReason: func() string {
+				return dialog.Reason(len(c.connection.Profiles()) < 2, "Only one profile: "+c.table.keyFor("connect")+" adds another")
+			},
+			Run: func() tea.Cmd { return c.show(c.profiles()) }},
 	}
-}
-
-func (c connecting) requireProfiles() (disabledReason string) {
-	if len(c.connection.Profiles()) < 2 {
-		return "Only one profile: " + c.table.keyFor("connect") + " adds another"
-	}
-	return ""
 }
 
 // retry connects again once that is due.

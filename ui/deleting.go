@@ -29,10 +29,7 @@ func (d deleting) actions() []*action {
 			d.messagesToDelete, d.askMessages),
 		withItem(action{ID: "delete-messages", Title: "Delete all messages of the inbox", Keys: []string{"D"}, Where: inInboxes},
 			d.canChange((*api.Client).CannotEmptyInboxes, "This service cannot empty inboxes"), d.askContents, func(i *store.Inbox) string {
-				if len(i.Keys) == 0 {
-					return "This inbox has no messages"
-				}
-				return ""
+				return dialog.Reason(len(i.Keys) == 0, "This inbox has no messages")
 			}),
 	}
 }

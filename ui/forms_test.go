@@ -169,7 +169,8 @@ func TestAMessageIsSentOnToWhomTheRelayMaySend(t *testing.T) {
 
 func TestProfiles(t *testing.T) {
 	a := online(t)
-	if got := a.connecting.requireProfiles(); got != "Only one profile: K adds another" {
+	reason := func() string { return table{actions: a.actions(nil)}.byID("profiles").reason() }
+	if got := reason(); got != "Only one profile: K adds another" {
 		t.Errorf("without profiles: %q", got)
 	}
 	service := a.session()
@@ -178,7 +179,7 @@ func TestProfiles(t *testing.T) {
 		{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}, {Name: "ho\x1b[31mme", BaseURL: "https://\x07home.example"},
 	}}, a.log, now)
 	a.connection.Session = service
-	if got := a.connecting.requireProfiles(); got != "" {
+	if got := reason(); got != "" {
 		t.Errorf("with three profiles: %q", got)
 	}
 	d := a.connecting.profiles()

@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/dialog"
 	"mayfly/ui/theme"
 )
 
@@ -44,13 +45,10 @@ func (m moving) actions() []*action {
 
 // requireMarkable requires a selected row other than "All inboxes".
 func (m moving) requireMarkable() (disabledReason string) {
-	switch inboxes := m.focus == theme.Inboxes; {
-	case inboxes && m.inboxes.Inbox() == nil:
-		return "No inbox to mark"
-	case !inboxes && m.message() == nil:
-		return "No message to mark"
+	if m.focus == theme.Inboxes {
+		return dialog.Reason(m.inboxes.Inbox() == nil, "No inbox to mark")
 	}
-	return ""
+	return dialog.Reason(m.message() == nil, "No message to mark")
 }
 
 // move is an action that moves the cursor of the pane that has focus.

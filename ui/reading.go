@@ -11,6 +11,7 @@ import (
 	"mayfly/api"
 	"mayfly/internal/browser"
 	"mayfly/internal/message"
+	"mayfly/ui/dialog"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
@@ -33,10 +34,7 @@ func (r *reading) actions() []*action {
 	return []*action{
 		{ID: "open", Title: "Open", Hint: "open", Keys: []string{"enter"}, Where: inLists,
 			DisabledReason: func() string {
-				if r.focus == theme.Messages && r.message() == nil {
-					return "No message to open"
-				}
-				return ""
+				return dialog.Reason(r.focus == theme.Messages && r.message() == nil, "No message to open")
 			}, Run: r.enter},
 		withItem(action{ID: "zoom", Title: "Toggle full-screen message", Keys: []string{"Z"}, Where: anywhere}, r.theMessage, r.zoom),
 	}
@@ -241,7 +239,7 @@ func (r *reading) onOpened(m session.Opened) tea.Cmd {
 }
 
 // onRaw applies the result of fetching the raw form of an open message.
-func (r *reading) onRaw(m session.RawFetched) tea.Cmd {
+func (r *reading) onRaw(m session.Opened) tea.Cmd {
 	if errors.Is(m.Err, api.ErrUnsupported) {
 		r.session().NoRaw = true
 	}

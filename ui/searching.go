@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/dialog"
 	"mayfly/ui/lists"
 	"mayfly/ui/store"
 )
@@ -19,16 +20,9 @@ type searching struct {
 func (s *searching) actions() []*action {
 	return []*action{
 		{ID: "search-all", Title: "Search all messages", Hint: "search all", Keys: []string{"ctrl+f"}, Where: anywhere,
-			DisabledReason: s.requireMessages,
+			DisabledReason: func() string { return dialog.Reason(len(s.store.Messages) == 0, "There are no messages to search yet") },
 			Run:            func() tea.Cmd { return s.show(s.search.Open()) }},
 	}
-}
-
-func (s *searching) requireMessages() (disabledReason string) {
-	if len(s.store.Messages) == 0 {
-		return "There are no messages to search yet"
-	}
-	return ""
 }
 
 // toRead are the messages whose bodies an open search lacks, among others.

@@ -35,12 +35,7 @@ const noSessions = "This service does not list what connected to SMTP"
 func (c *sessions) actions() []*action {
 	return []*action{
 		withItem(action{ID: "sessions", Title: "SMTP sessions: what connected lately", Keys: []string{"S"}, Where: anywhere}, c.theService, c.openList,
-			func(s *session.Session) string {
-				if s.Client.CannotListSessions() {
-					return noSessions
-				}
-				return ""
-			}),
+			func(s *session.Session) string { return dialog.Reason(s.Client.CannotListSessions(), noSessions) }),
 	}
 }
 

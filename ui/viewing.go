@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"mayfly/render"
+	"mayfly/ui/dialog"
 	"mayfly/ui/reader"
 )
 
@@ -52,25 +53,12 @@ func (v viewing) actions() []*action {
 		})
 	}
 	painted := func() string {
-		if v.reader.View != render.Web {
-			return "Only available in the web view: " + v.table.keyFor("view-web") + " shows it"
-		}
-		return ""
+		return dialog.Reason(v.reader.View != render.Web, "Only available in the web view: "+v.table.keyFor("view-web")+" shows it")
 	}
 	return append(table, []*action{
-		{ID: "web-phone", Title: "Web view: toggle phone width", HintNow: either(func() bool { return v.reader.Look.Phone }, "desktop", "phone"), First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
+		{ID: "web-phone", Title: "Web view: toggle phone width", HintNow: func() string { return either(v.reader.Look.Phone, "desktop", "phone") }, First: true, Keys: []string{"w"}, Where: anywhere, DisabledReason: painted,
 			Run: noCmd(func() { v.reader.Look.Phone = !v.reader.Look.Phone })},
-		{ID: "web-dark", Title: "Web view: toggle dark mode", HintNow: either(func() bool { return v.reader.Look.Dark }, "light", "dark"), First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
+		{ID: "web-dark", Title: "Web view: toggle dark mode", HintNow: func() string { return either(v.reader.Look.Dark, "light", "dark") }, First: true, Keys: []string{"W"}, Where: anywhere, DisabledReason: painted,
 			Run: noCmd(func() { v.reader.Look.Dark = !v.reader.Look.Dark })},
 	}...)
-}
-
-// either is a hint that says what the key leads to.
-func either(is func() bool, on, off string) func() string {
-	return func() string {
-		if is() {
-			return on
-		}
-		return off
-	}
 }

@@ -33,6 +33,14 @@ type Choice struct {
 	Do     func() tea.Cmd
 }
 
+// Reason is why something is unavailable, "" if it is available.
+func Reason(unavailable bool, why string) string {
+	if unavailable {
+		return why
+	}
+	return ""
+}
+
 // NewMenu opens a menu.
 func NewMenu(m Menu) Dialog {
 	o := &menu{line: NewLine(Field{Placeholder: "type to filter"})}

@@ -59,10 +59,7 @@ func (p *Pane) selectCheck(n int) {
 
 // RequireCheck is the reason when no check is selected; key is the one that shows the checks.
 func (p *Pane) RequireCheck(key string) string {
-	if len(p.findings()) == 0 {
-		return "No finding selected: " + key + " shows the checks"
-	}
-	return ""
+	return dialog.Reason(len(p.findings()) == 0, "No finding selected: "+key+" shows the checks")
 }
 
 // ShowPlace goes to where the selected check is: in the HTML source, else in the view that has it. It
@@ -119,26 +116,17 @@ func (p *Pane) marked(n int) bool {
 
 // RequireOpen is the reason when no message is open on the screen.
 func (p *Pane) RequireOpen() string {
-	if p.Opened == nil || p.Rect.Empty() {
-		return "Open a message first"
-	}
-	return ""
+	return dialog.Reason(p.Opened == nil || p.Rect.Empty(), "Open a message first")
 }
 
 // RequireSearch is the reason when there is no search to end.
 func (p *Pane) RequireSearch() string {
-	if !p.search.On() {
-		return "There is no search to end"
-	}
-	return ""
+	return dialog.Reason(!p.search.On(), "There is no search to end")
 }
 
 // RequireHits is the reason when the search has no hits; key is the one that searches.
 func (p *Pane) RequireHits(key string) string {
-	if p.search.Hits() == 0 {
-		return "No search matches: " + key + " searches the message"
-	}
-	return ""
+	return dialog.Reason(p.search.Hits() == 0, "No search matches: "+key+" searches the message")
 }
 
 // RequireAttachments is the reason when there are no attachments to save.

@@ -88,17 +88,11 @@ func read(m *message.Message) *store.Extracted {
 	return store.Find(m)
 }
 
-// RawFetched is the outcome of fetching the raw form of a message that is open.
-type RawFetched struct {
-	Key     string
-	Message *message.Message
-	Err     error // [api.ErrUnsupported] if the service provides no raw messages
-}
-
-// FetchRaw adds how a message came, and the raw form if it was opened without it.
-func (s *Session) FetchRaw(key string, m *message.Message, apply func(RawFetched) tea.Cmd) tea.Cmd {
-	return background(s, requestTimeout, func(ctx context.Context) RawFetched {
-		out := RawFetched{Key: key}
+// FetchRaw adds how a message came, and the raw form if it was opened without it. It fails with [api.ErrUnsupported] if the
+// service provides no raw messages.
+func (s *Session) FetchRaw(key string, m *message.Message, apply func(Opened) tea.Cmd) tea.Cmd {
+	return background(s, requestTimeout, func(ctx context.Context) Opened {
+		out := Opened{Key: key}
 		out.Message, out.Err = m.WithRaw(ctx, s.Client)
 		switch {
 		case out.Err != nil:
