@@ -33,9 +33,6 @@ const (
 	application = "Application"
 )
 
-// groups are the groups in the order of the help.
-var groups = []string{essentials, navigation, ofMessage, ofInboxes, application}
-
 // actionOrder is the order of the actions in the help, the palette, the bottom line and docs/keybindings.md.
 var actionOrder = []struct{ group, ids string }{
 	{essentials, "new-inbox new-inbox-with copy-address copy-code open-link attachments delete-inbox send-sample"},
@@ -234,24 +231,26 @@ func (t table) triggersAction(c *action, p theme.Pane) bool {
 // menu lists the actions of a pane by group, with the keys that do them there: first the navigation of that
 // pane, then what the pane is about. A choice performs its action.
 func (t table) menu(title string, p theme.Pane, perform func(*action) tea.Cmd) dialog.Dialog {
-	const here = "In this pane"
-	m := dialog.Menu{Title: title}
 	own := ofMessage
 	if p == theme.Inboxes {
 		own = ofInboxes
 	}
-	others := slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return g == own })
-	for _, g := range append([]string{here, own}, others...) {
-		for _, c := range t.actions {
-			group := c.Group
-			if c.Where != anywhere && c.Group == navigation {
-				group = here
-			}
-			if group == g && c.Where.has(p) {
-				keys := slices.DeleteFunc(slices.Clone(c.Keys), func(k string) bool { return t.lookup(k, p) != c })
-				m.Choices = append(m.Choices, dialog.Choice{ID: c.ID, Title: c.Title, Also: synonyms[c.ID], Group: g, Aside: strings.Join(keys, " "), Reason: c.reason(), Do: func() tea.Cmd { return perform(c) }})
-			}
+	var here, mine, others []dialog.Choice
+	for _, c := range t.actions {
+		if !c.Where.has(p) {
+			continue
+		}
+		keys := slices.DeleteFunc(slices.Clone(c.Keys), func(k string) bool { return t.lookup(k, p) != c })
+		x := dialog.Choice{ID: c.ID, Title: c.Title, Also: synonyms[c.ID], Group: c.Group, Aside: strings.Join(keys, " "), Reason: c.reason(), Do: func() tea.Cmd { return perform(c) }}
+		switch {
+		case c.Where != anywhere && c.Group == navigation:
+			x.Group = "In this pane"
+			here = append(here, x)
+		case c.Group == own:
+			mine = append(mine, x)
+		default:
+			others = append(others, x)
 		}
 	}
-	return dialog.NewMenu(m)
+	return dialog.NewMenu(dialog.Menu{Title: title, Choices: slices.Concat(here, mine, others)})
 }

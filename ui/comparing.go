@@ -48,11 +48,15 @@ func (c comparing) messagesToCompare() (pair [2]*store.Message, reason string) {
 func (c comparing) compare(pair [2]*store.Message) tea.Cmd {
 	s, older, newer := c.session(), c.reading.source(pair[0]), c.reading.source(pair[1])
 	return ask(c.common, "comparing two messages", pair[0].Key+pair[1].Key, func(ctx context.Context) (func() tea.Cmd, error) {
-		read, err := s.Read(ctx, older, newer)
+		before, err := s.Read(ctx, older)
 		if err != nil {
 			return nil, err
 		}
-		d := compare.New(compare.Of(read[0], read[1]))
+		after, err := s.Read(ctx, newer)
+		if err != nil {
+			return nil, err
+		}
+		d := compare.New(compare.Of(before, after))
 		return func() tea.Cmd { return c.show(d) }, nil
 	}, c.unlessBusy)
 }

@@ -11,7 +11,7 @@ import (
 // keyTable lists the actions by group, with their usual keys and their names in config.toml.
 func keyTable(table []*action) string {
 	var b strings.Builder
-	for _, g := range groups {
+	for _, g := range []string{essentials, navigation, ofMessage, ofInboxes, application} {
 		b.WriteString("| " + g + " | | Name |\n|---|---|---|\n")
 		for _, c := range table {
 			if c.Group != g {

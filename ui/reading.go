@@ -284,6 +284,6 @@ func (r *reading) readMessage(m *store.Message, prepare func(m *message.Message,
 		if err != nil {
 			return nil, err
 		}
-		return prepare(read[0], address), nil
+		return prepare(read, address), nil
 	}, r.unlessBusy)
 }

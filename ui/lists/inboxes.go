@@ -95,18 +95,6 @@ func (p *Inboxes) Fit(r theme.Rect) {
 	})
 }
 
-// name is the name of the row with an ID, with the domain if there are several.
-func (p *Inboxes) name(id string) string {
-	i := p.store.Inboxes[id]
-	switch {
-	case i == nil:
-		return "All inboxes"
-	case p.mixed && i.Label == "":
-		return theme.StableWidth(i.Email)
-	}
-	return theme.StableWidth(i.Name())
-}
-
 // Numbers are the unread and all messages that a row counts, without those of inboxes that are gone.
 func (p *Inboxes) Numbers(id string) (unread, total int) {
 	if i := p.store.Inboxes[id]; i != nil {
@@ -144,7 +132,7 @@ func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bool) []string {
 	b := bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
 	if row.ID == store.All {
-		return []string{b.line(" ", span{Text: "All inboxes", Style: th.Text}, p.count(th, row.ID))}
+		return []string{b.line(" ", span{Text: "All inboxes", Style: th.Text}, p.count(th, row.ID, "All inboxes"))}
 	}
 	i := p.store.Inboxes[row.ID]
 	mark := " "
@@ -162,7 +150,11 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 	if domain := i.Domain(); domain != "" && p.mixed && i.Label == "" && theme.Width(i.Email)+9 <= p.Rect.W {
 		first = append(first, span{Text: "@" + domain, Style: th.Dim})
 	}
-	total := p.count(th, row.ID)
+	whole := name.Text
+	if p.mixed && i.Label == "" {
+		whole = theme.StableWidth(i.Email)
+	}
+	total := p.count(th, row.ID, whole)
 	unread := span{Text: strconv.Itoa(i.Unread), Style: total.Style}
 	switch n := theme.Width(name.Text); {
 	case i.State == store.Unlisted && !i.Gone(now) && !i.Paused:
@@ -229,15 +221,15 @@ func (p *Inboxes) statusStyle(th *theme.Theme, i *store.Inbox, now time.Time) th
 	return th.Dim
 }
 
-// count is the numbers of unread and of all messages at the end of a row.
-func (p *Inboxes) count(th *theme.Theme, id string) span {
+// count is the numbers of unread and of all messages at the end of a row, after its name.
+func (p *Inboxes) count(th *theme.Theme, id, name string) span {
 	unread, total := p.Numbers(id)
 	numbers := span{Text: fmt.Sprintf("%d/%d", unread, total), Style: th.Dim}
 	switch {
 	case total == 0:
 		numbers.Text = ""
 	case !p.brief: // in words where there is room
-		if words := fmt.Sprintf("%d of %d unread", unread, total); theme.Width(p.name(id)+words)+5 <= p.Rect.W {
+		if words := fmt.Sprintf("%d of %d unread", unread, total); theme.Width(name+words)+5 <= p.Rect.W {
 			numbers.Text = words
 		}
 	}

@@ -120,20 +120,8 @@ type Source struct {
 	Opened      *message.Message
 }
 
-// Read reads messages with their raw form, if the service has one, and asks only for what is missing.
-func (s *Session) Read(ctx context.Context, sources ...Source) ([]*message.Message, error) {
-	all := make([]*message.Message, len(sources))
-	for n, from := range sources {
-		var err error
-		if all[n], err = s.whole(ctx, from); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// whole is a message with its raw form, if the service has one.
-func (s *Session) whole(ctx context.Context, from Source) (*message.Message, error) {
+// Read reads a message with its raw form, if the service has one, and asks only for what is missing.
+func (s *Session) Read(ctx context.Context, from Source) (*message.Message, error) {
 	switch {
 	case from.Opened == nil:
 		return message.Fetch(ctx, s.Client, from.InboxID, from.ID)
@@ -145,7 +133,7 @@ func (s *Session) whole(ctx context.Context, from Source) (*message.Message, err
 
 // SaveMessage saves the raw message to dir, or its text and HTML without one.
 func (s *Session) SaveMessage(ctx context.Context, from Source, dir string) (host.Result, error) {
-	m, err := s.whole(ctx, from)
+	m, err := s.Read(ctx, from)
 	if err != nil {
 		return host.Result{}, err
 	}

@@ -215,9 +215,10 @@ func TestFilesOfAMessage(t *testing.T) {
 		if _, err := s.SaveMessage(s.ctx, Source{m.InboxID, m.ID, nil}, filepath.Join(dir, "b.pdf")); err == nil {
 			t.Error("a message is saved in a file")
 		}
-		read, err := s.Read(s.ctx, Source{older.InboxID, older.ID, nil}, Source{m.InboxID, m.ID, opened.Message})
-		if err != nil || len(read) != 2 || read[0].Subject != "Older" || read[1].Subject != "Files" {
-			t.Errorf("read %+v, %v", read, err)
+		for want, from := range map[string]Source{"Older": {older.InboxID, older.ID, nil}, "Files": {m.InboxID, m.ID, opened.Message}} {
+			if read, err := s.Read(s.ctx, from); err != nil || read.Subject != want {
+				t.Errorf("read %+v, %v", read, err)
+			}
 		}
 		copies := &host.Copies{}
 		path, err := s.WriteCopy(s.ctx, *m, nil, copies)
