@@ -242,17 +242,12 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 
 func (a *app) adminKeyPlan(store *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "plan KEY PLAN",
-		Short:   "Change the plan of an API key",
-		Long:    "Change the plan of an API key: free, dev, startup or enterprise. The change takes effect with the next request.",
-		Example: "mayfly admin key plan key_01 startup",
-		Args:    exactly(2, "the ID or the name of a key, and a plan"),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) == 1 {
-				return plans, cobra.ShellCompDirectiveNoFileComp
-			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		},
+		Use:               "plan KEY PLAN",
+		Short:             "Change the plan of an API key",
+		Long:              "Change the plan of an API key: free, dev, startup or enterprise. The change takes effect with the next request.",
+		Example:           "mayfly admin key plan key_01 startup",
+		Args:              exactly(2, "the ID or the name of a key, and a plan"),
+		ValidArgsFunction: cobra.FixedCompletions(plans, cobra.ShellCompDirectiveNoFileComp),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			key, err := keyNamed(ctx, admin, args[0])
 			if err == nil {

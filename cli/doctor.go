@@ -236,13 +236,14 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 }
 
 func (d *doctor) clock(s *connection) {
-	switch ahead := time.Until(s.client.ServiceTime()).Truncate(time.Second); {
-	case ahead.Abs() <= 2*time.Second:
+	ahead, way := time.Until(s.client.ServiceTime()).Truncate(time.Second), "behind"
+	if ahead < 0 {
+		way = "ahead of"
+	}
+	if ahead.Abs() <= 2*time.Second {
 		d.say("clock", "agrees with the service's")
-	case ahead < 0:
-		d.say("clock", "%s ahead of the service's: expiry times are off by as much", -ahead)
-	default:
-		d.say("clock", "%s behind the service's: expiry times are off by as much", ahead)
+	} else {
+		d.say("clock", "%s %s the service's: expiry times are off by as much", ahead.Abs(), way)
 	}
 }
 

@@ -296,12 +296,8 @@ func (a *app) completeInboxes(cmd *cobra.Command, args []string, start string) (
 
 // completeMessage completes INBOX, then MESSAGE.
 func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
-		return a.completeInboxes(cmd, args, start)
-	case 1:
-	default:
-		return nil, cobra.ShellCompDirectiveNoFileComp
+	if len(args) != 1 {
+		return a.completeInbox(cmd, args, start)
 	}
 	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
 		inbox, err := s.inbox(ctx, args[0])
