@@ -3,12 +3,11 @@ package service
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"math"
-	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -337,20 +336,12 @@ func randomUsername() string {
 	var b strings.Builder
 	b.WriteString(pick(adjectives) + "-" + pick(animals) + "-")
 	for range 4 {
-		b.WriteByte(suffix[below(len(suffix))])
+		b.WriteByte(suffix[rand.IntN(len(suffix))])
 	}
 	return b.String()
 }
 
-func pick(words []string) string { return words[below(len(words))] }
-
-func below(n int) int {
-	i, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
-	if err != nil {
-		panic(err) // crypto/rand.Reader never fails
-	}
-	return int(i.Int64())
-}
+func pick(words []string) string { return words[rand.IntN(len(words))] }
 
 var adjectives = strings.Fields(`
 able agile airy alert amber ample apt aqua azure bold brave brisk calm chief civic clean clear
