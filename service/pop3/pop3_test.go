@@ -247,14 +247,6 @@ func TestRefusedLogins(t *testing.T) {
 	})
 }
 
-func TestPlanWithoutAccess(t *testing.T) {
-	inFakeTime(t, service.Free, Options{}, func(t *testing.T, w *world) {
-		c := w.dial(1)
-		c.run("USER ada@x.test\n< +OK…\nPASS " + w.secret)
-		c.ends("-ERR [AUTH] The plan \"free\" has no API access, closing\r\n")
-	})
-}
-
 // What is marked is removed when the client quits, and only then (RFC 1939, section 6).
 func TestMarkedMessagesAreRemoved(t *testing.T) {
 	inFakeTime(t, service.Dev, Options{}, func(t *testing.T, w *world) {

@@ -511,25 +511,6 @@ func TestAServerThatRepeatsTheLogin(t *testing.T) {
 	}
 }
 
-func FuzzRepeatedLogin(f *testing.F) {
-	f.Add(uint8(1), "2a5 ", uint8(0), uint8(99), "\r\n")
-	f.Add(uint8(2), "500-", uint8(3), uint8(20), "\r\n500 x\r\n")
-	f.Add(uint8(7), "", uint8(0), uint8(99), "\r\n")
-	f.Fuzz(func(t *testing.T, kind uint8, before string, from, to uint8, after string) {
-		mechanism := []string{sasl.Plain, sasl.Login}[kind%2]
-		login := map[string]string{sasl.Plain: "AUTH PLAIN AG1heWZseQBvcGVuIHNlc2FtZQ==", sasl.Login: "b3BlbiBzZXNhbWU="}[mechanism]
-		from, to = min(from, uint8(len(login))), min(to, uint8(len(login)))
-		text := before + login[min(from, to):to] + after
-		if !strings.Contains(text, "\r\n") || regexp.MustCompile(`(?m)^[23]`).MatchString(text) {
-			return // nothing that it refuses
-		}
-		e := repeats(t, mechanism, 1+int(kind/2)%3, text)
-		if piece := given(e); piece != "" || strings.ContainsFunc(e.Error(), func(r rune) bool { return r < ' ' }) {
-			t.Errorf("%q tells %q", e.Error(), piece)
-		}
-	})
-}
-
 func TestWhatIsSaidBeforeTLS(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ answers, want, told string }{

@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,56 +162,6 @@ func skipAnswer(r *bufio.Reader, status int) error {
 	return err
 }
 
-// BenchmarkLongPolls measures the memory of a long poll, and how long a delivery takes to answer one
-// among many. The client's end of each connection is in the same process and counted too.
-func BenchmarkLongPolls(b *testing.B) {
-	const n = 5000
-	options := rest.Options{MaxLongPollsPerKey: n + 1, Log: slog.New(slog.DiscardHandler)}
-	srv := newTestServerFor(b, options, func(s *service.Service) rest.Service { return unlimited{s} })
-	key := srv.key(b, service.Enterprise)
-	host := strings.TrimPrefix(srv.base, "http://")
-	inboxes := make([]inbox, 100)
-	for i := range inboxes {
-		inboxes[i] = srv.newInbox(b, key)
-	}
-	before := memory()
-	conns := make([]net.Conn, n)
-	for i := range conns {
-		in := inboxes[i%len(inboxes)]
-		c, err := net.Dial("tcp", host)
-		must(b, err)
-		defer c.Close()
-		conns[i] = c
-		startPoll(b, c, host, key, in.path()+"/messages", "*")
-	}
-	for srv.server.LongPolls() < n {
-		runtime.Gosched()
-	}
-	cost := float64(memory()-before) / n
-
-	in := srv.newInbox(b, key)
-	c, err := net.Dial("tcp", host)
-	must(b, err)
-	defer c.Close()
-	r := bufio.NewReader(c)
-	for b.Loop() {
-		startPoll(b, c, host, key, in.path()+"/messages?limit=1", "*")
-		for srv.server.LongPolls() < n+1 {
-			runtime.Gosched()
-		}
-		srv.deliver(b, in.Email, "Subject: now\r\n\r\n")
-		resp, err := http.ReadResponse(r, nil)
-		must(b, err)
-		must(b, failure(io.Copy(io.Discard, resp.Body)))
-	}
-	b.ReportMetric(cost, "bytes/request")
-}
-
-func startPoll(b *testing.B, c net.Conn, host, key, path, etag string) {
-	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nIf-None-Match: %s\r\nPrefer: wait=60\r\n\r\n", path, host, key, etag)
-	must(b, err)
-}
-
 // BenchmarkPageOfInboxes reads pages of the list of 100,000 inboxes, all over it, while nothing happens and while
 // mail arrives in all of them.
 func BenchmarkPageOfInboxes(b *testing.B) {
@@ -282,12 +230,4 @@ func BenchmarkPageOfInboxes(b *testing.B) {
 		must(b, delivering.Wait())
 		b.ReportMetric(float64(sent.Load())/b.Elapsed().Seconds(), "mails/s")
 	})
-}
-
-// memory returns how many bytes the process uses once the garbage is collected.
-func memory() uint64 {
-	debug.FreeOSMemory()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapInuse + m.StackInuse
 }

@@ -494,40 +494,6 @@ func TestDeletedWhileListed(t *testing.T) {
 	}
 }
 
-// A list of several parts is sent as it is read.
-func TestLongList(t *testing.T) {
-	t.Parallel()
-	srv, key := newServerAndKey(t, service.Enterprise)
-	in := srv.newInbox(t, key)
-	const n = 2001
-	to, err := srv.service.Recipient(t.Context(), "", in.Email)
-	must(t, err)
-	done := make(chan error)
-	for w := range 50 {
-		go func() {
-			for i := w; i < n; i += 50 {
-				err := srv.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte("Subject: <x>\r\n\r\n")})
-				if err != nil {
-					done <- err
-					return
-				}
-			}
-			done <- nil
-		}()
-	}
-	for range 50 {
-		must(t, <-done)
-	}
-	list := get[messages](t, srv, key, in.path()+"/messages")
-	seen := map[string]bool{}
-	for _, m := range list.Messages {
-		seen[m.ID] = true
-	}
-	if list.Total != n || len(list.Messages) != n || len(seen) != n {
-		t.Errorf("total %d, %d messages, %d of them different", list.Total, len(list.Messages), len(seen))
-	}
-}
-
 func TestWithoutAKey(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, rest.Options{})

@@ -5,83 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 )
-
-func TestWantsRaw(t *testing.T) {
-	t.Parallel()
-	for accept, want := range map[string]bool{
-		"":                                 false,
-		"message/rfc822":                   true,
-		"Message/RFC822":                   true,
-		"message/rfc822, */*;q=0.1":        true,
-		"text/html, message/rfc822":        true,
-		"*/*":                              false,
-		"text/html":                        false,
-		"message/rfc822, application/json": false,
-	} {
-		if got := wantsRaw([]string{accept}); got != want {
-			t.Errorf("wantsRaw(%q) = %v", accept, got)
-		}
-	}
-	if wantsRaw(nil) || wantsRaw([]string{"message/rfc822", "application/json"}) {
-		t.Error("raw without being asked for alone")
-	}
-}
-
-func TestMatchesETag(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		fields []string
-		want   bool
-	}{
-		{nil, false},
-		{[]string{""}, false},
-		{[]string{`"7"`}, true},
-		{[]string{`W/"7"`}, true},
-		{[]string{`7`}, false},
-		{[]string{`"8"`}, false},
-		{[]string{`"8", W/"9" ,"7"`}, true},
-		{[]string{`"8,7"`}, false},
-		{[]string{`"8`, `"7"`}, true},
-		{[]string{` * `}, true},
-		{[]string{`"*"`}, false},
-		{[]string{`"7`}, false},
-	} {
-		if got := matchesETag(test.fields, `"7"`); got != test.want {
-			t.Errorf("matchesETag(%q) = %v", test.fields, got)
-		}
-	}
-}
-
-func TestPreferredWait(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		prefer []string
-		want   time.Duration
-		ok     bool
-	}{
-		{nil, 0, false},
-		{[]string{"respond-async"}, 0, false},
-		{[]string{"wait"}, 0, false},
-		{[]string{"wait=-1"}, 0, false},
-		{[]string{"wait=1.5"}, 0, false},
-		{[]string{"waiting=5"}, 0, false},
-		{[]string{"wait=0"}, 0, true},
-		{[]string{"wait=25"}, 25 * time.Second, true},
-		{[]string{"wait=2147483647"}, (1<<31 - 1) * time.Second, true},
-		{[]string{"wait=99999999999"}, (1<<31 - 1) * time.Second, true},
-		{[]string{"wait=99999999999999999999"}, (1<<31 - 1) * time.Second, true},
-		{[]string{`Wait = "25"`}, 25 * time.Second, true},
-		{[]string{"respond-async, wait=25; unit=s, wait=3"}, 25 * time.Second, true},
-		{[]string{"respond-async", "wait=25"}, 25 * time.Second, true},
-	} {
-		if got, ok := preferredWait(test.prefer); ok != test.ok || ok && got != test.want {
-			t.Errorf("preferredWait(%q) = %v, %v", test.prefer, got, ok)
-		}
-	}
-}
 
 func TestAnswerCacheIsBounded(t *testing.T) {
 	t.Parallel()
