@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -13,8 +12,7 @@ import (
 	"mayfly/service/pebble"
 )
 
-// cluster is several processes on one store: a store in memory, to which it adds announcements and
-// a limit.
+// cluster is two processes on one store: a store in memory, to which it adds announcements.
 type cluster struct {
 	t         *testing.T
 	store     *pebble.Store
@@ -22,7 +20,6 @@ type cluster struct {
 
 	mu      sync.Mutex
 	changed []func(id string) // of the processes that listen
-	take    func(keyID string, limit int) (service.Quota, bool, error)
 }
 
 // process is the store as one of the processes sees it.
@@ -40,8 +37,8 @@ func (p process) Listen(ctx context.Context, changed func(string)) error {
 	return nil
 }
 
-func (p process) Take(_ context.Context, keyID string, limit int) (service.Quota, bool, error) {
-	return p.cluster.take(keyID, limit)
+func (process) Take(context.Context, string, int) (service.Quota, bool, error) {
+	return service.Quota{}, true, nil
 }
 
 // announce announces a change to all processes.
@@ -53,8 +50,8 @@ func (c *cluster) announce(id string) {
 	}
 }
 
-// runCluster runs a test with n processes in fake time.
-func runCluster(t *testing.T, n int, test func(t *testing.T, c *cluster)) {
+// runCluster runs a test with its processes in fake time.
+func runCluster(t *testing.T, test func(t *testing.T, c *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
@@ -63,7 +60,7 @@ func runCluster(t *testing.T, n int, test func(t *testing.T, c *cluster)) {
 		c := &cluster{t: t, store: st}
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
-		for range n {
+		for range 2 {
 			s := service.New(process{st, c}, service.Options{Domains: []string{"x.test"}, Log: log})
 			c.processes = append(c.processes, s)
 			running.Go(func() {
@@ -87,39 +84,10 @@ func (c *cluster) key(plan service.Plan) service.Key {
 	return k
 }
 
-func TestRequestsAreCountedByASharedStore(t *testing.T) {
-	t.Parallel()
-	runCluster(t, 1, func(t *testing.T, c *cluster) {
-		k := c.key(service.Startup)
-		quota := service.Quota{Limit: 300, Remaining: 7, Reset: 9 * time.Second}
-		var ok bool
-		var failed error
-		c.take = func(keyID string, limit int) (service.Quota, bool, error) {
-			if keyID != k.ID || limit != 300 {
-				t.Errorf("a request of %s with the limit %d is counted", keyID, limit)
-			}
-			return quota, ok, failed
-		}
-		q, err := c.processes[0].Allow(t.Context(), k)
-		wantCode(t, err, service.RateLimited)
-		if q != quota || retryAfter(err) != quota.Reset {
-			t.Errorf("refused with %+v, %v", q, err)
-		}
-		ok = true
-		if q, err := c.processes[0].Allow(t.Context(), k); err != nil || q != quota {
-			t.Errorf("allowed with %+v, %v", q, err)
-		}
-		failed = &service.Error{Code: service.Unavailable, Message: "away"}
-		if _, err := c.processes[0].Allow(t.Context(), k); !errors.Is(err, failed) {
-			t.Errorf("without the store: %v", err)
-		}
-	})
-}
-
 // A change made by one process wakes a caller that waits at another.
 func TestChangesByAnotherProcessWake(t *testing.T) {
 	t.Parallel()
-	runCluster(t, 2, func(t *testing.T, c *cluster) {
+	runCluster(t, func(t *testing.T, c *cluster) {
 		k := c.key(service.Dev)
 		here, there := c.processes[0], c.processes[1]
 		in, err := here.CreateInbox(t.Context(), k, service.NewInbox{})

@@ -50,9 +50,7 @@ func newWorld(t *testing.T, plan service.Plan, o Options) *world {
 	w.secret, w.key, err = service.New(store, service.Options{Domains: domains}).CreateKey(t.Context(), "", plan)
 	must(t, err)
 	w.Service = service.New(store, service.Options{Domains: domains, CatchAll: w.key.ID})
-	if plan != service.Free {
-		w.inbox = w.create(w.key, "ada")
-	}
+	w.inbox = w.create(w.key, "ada")
 	w.server = New(w, o)
 	t.Cleanup(func() { w.server.Shutdown(context.Background()) })
 	return w
