@@ -17,19 +17,16 @@ import (
 // outline is what a screen reader makes of the tags of the source.
 type outline struct {
 	r        *report
-	tables   []table // open ones
-	bare     []int   // where the tables are that are not said to be for layout, and have no headers
-	heading  int     // level of the last heading
-	directed bool    // an attribute says that text is from right to left
+	tables   []int // where open ones are; said for one that is said to be for layout or has headers
+	bare     []int // where the tables are that are not said to be for layout, and have no headers
+	heading  int   // level of the last heading
+	directed bool  // an attribute says that text is from right to left
 }
 
-type table struct {
-	at   int
-	said bool // that it is for layout, or it has headers as data has
-}
-
-// maxTables bounds how many tables are open at a time.
-const maxTables = 512
+const (
+	said      = -1
+	maxTables = 512 // open at a time
+)
 
 func (o *outline) start(name atom.Atom, attrs map[string]string, begins int) {
 	dir := strings.ToLower(attrs["dir"])
@@ -37,11 +34,14 @@ func (o *outline) start(name atom.Atom, attrs map[string]string, begins int) {
 	switch name {
 	case atom.Table:
 		if len(o.tables) < maxTables {
-			o.tables = append(o.tables, table{begins, attrs["role"] != ""})
+			o.tables = append(o.tables, begins)
+		}
+		if attrs["role"] != "" {
+			o.tables[len(o.tables)-1] = said
 		}
 	case atom.Th, atom.Thead, atom.Caption:
 		if n := len(o.tables); n > 0 {
-			o.tables[n-1].said = true
+			o.tables[n-1] = said
 		}
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		level := int(name.String()[1] - '0')
@@ -57,8 +57,8 @@ func (o *outline) end(name atom.Atom) {
 	if name != atom.Table || n < 0 {
 		return
 	}
-	if t := o.tables[n]; !t.said {
-		o.bare = append(o.bare, t.at)
+	if at := o.tables[n]; at != said {
+		o.bare = append(o.bare, at)
 	}
 	o.tables = o.tables[:n]
 }
@@ -68,11 +68,11 @@ func (o *outline) finish(d *doc.Document) {
 		o.end(atom.Table)
 	}
 	if n := len(o.bare); n > 0 {
-		said := "A layout table lacks"
+		found := "A layout table lacks"
 		if n > 1 {
-			said = strconv.Itoa(n) + " layout tables lack"
+			found = strconv.Itoa(n) + " layout tables lack"
 		}
-		o.r.addAt(at(slices.Min(o.bare)), "table-role", Note, "HTML", `%s role="presentation": screen readers announce rows and columns`, said)
+		o.r.addAt(at(slices.Min(o.bare)), "table-role", Note, "HTML", `%s role="presentation": screen readers announce rows and columns`, found)
 	}
 	if d == nil {
 		return
