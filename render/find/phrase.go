@@ -16,7 +16,6 @@ type phrase struct {
 	end      int  // where it ends in the folded line, if it is before the candidate in the same line; else -1
 	distance int  // how far it is, in characters; see below
 	beside   int  // characters between, in the same line; -1 if it is in another
-	begins   bool // the candidate begins the line, and the phrase follows
 	next     bool // in the sentence that follows
 }
 
@@ -137,7 +136,7 @@ func (c *code) inLine(h lexicon.Hit) (p phrase, ok bool) {
 	case h.Start >= c.to:
 		gap := utf8.RuneCountInString(folded[c.to:h.Start])
 		p = newPhrase(h, c.line, after, afterIt+min(gap, farthest))
-		p.beside, p.begins = gap, c.from <= 1
+		p.beside = gap
 		p.next = c.sentenceEndsBefore(h)
 	default:
 		return p, false
