@@ -53,7 +53,6 @@ func applyAltText(d *doc.Document) {
 			a.said[line] = true
 		}
 	}
-	a.alike(d.Blocks)
 	dropped := false
 	for _, leaf := range leaves {
 		if slices.ContainsFunc(leaf.Spans, isImage) {
@@ -92,24 +91,6 @@ func (a *alts) decide(leaf *doc.Block, words bool, beside []string) {
 		}
 		if a.texts[s.Image] = text; text != "" {
 			a.said[fold(strings.Join(meaning(text), " "))], a.reached[a.destination(s.Link)] = true, true
-		}
-	}
-}
-
-// alike silences what images say that begin the cells of a row unless all of them say something.
-func (a *alts) alike(blocks []*doc.Block) {
-	for _, row := range blocks {
-		a.alike(row.Children)
-		var begin []int
-		for _, c := range row.Children {
-			if leaf := c.First(); c.Kind == doc.Cell && leaf != nil && len(c.Children) > 1 && isImage(leaf.Spans[0]) && leaf.Spans[0].Link == 0 {
-				begin = append(begin, leaf.Spans[0].Image)
-			}
-		}
-		if slices.ContainsFunc(begin, func(n int) bool { return a.texts[n] == "" }) {
-			for _, n := range begin {
-				a.texts[n] = ""
-			}
 		}
 	}
 }
