@@ -89,6 +89,18 @@ def test_none_and_exactly_so_many() -> None:
             inbox.expect_none(timeout=0.1)
 
 
+def test_waits_for_mail_of_a_subject_and_a_sender() -> None:
+    with kit.start() as service:
+        inbox = service.inbox()
+        for subject in ("Receipt", "Welcome"):
+            with smtplib.SMTP(service.smtp_host, service.smtp_port) as smtp:
+                smtp.sendmail("shop@shop.example", inbox.email, f"From: Shop <shop@shop.example>\nSubject: {subject}\n\nHello\n")
+        inbox.expect_none(timeout=0.1, sender="bank")
+        assert inbox.wait_for_message(subject="welcome", sender="shop@").subject == "Welcome"
+        with pytest.raises(kit.NoMail, match='(?s)subject "welcome".*Receipt'):
+            inbox.wait_for_message(timeout=0.1, subject="welcome")
+
+
 def test_a_snapshot_differs_by_words(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
     pytester.makepyfile(

@@ -205,6 +205,9 @@ class Inbox:
     Each mail is returned once for each thing asked of it: the whole message, its code, its link. A wait
     returns the oldest that was not, beginning with the mail returned last. So a second wait_for_code
     returns the next code, and wait_for_link after it the link of the same mail.
+
+    Only mail counts whose subject and sender, by name or address, have the parts given as subject and
+    sender, in any case.
     """
 
     email: str  #: the address
@@ -214,26 +217,26 @@ class Inbox:
         self._service = service
         self._returned: Set[Tuple[str, str]] = set()  # what was asked, and the message's ID
 
-    def wait_for_code(self, timeout: float = 10) -> str:
+    def wait_for_code(self, timeout: float = 10, *, subject: str = "", sender: str = "") -> str:
         """Return the one-time code of the next mail that has one. The timeout is in seconds."""
         __tracebackhide__ = True
-        message = self._wait("code", timeout)
+        message = self._wait("code", timeout, subject, sender)
         assert message.code is not None
         return message.code
 
-    def wait_for_link(self, timeout: float = 10) -> str:
+    def wait_for_link(self, timeout: float = 10, *, subject: str = "", sender: str = "") -> str:
         """Return the link that the next mail that has one asks to follow. The timeout is in seconds."""
         __tracebackhide__ = True
-        message = self._wait("link", timeout)
+        message = self._wait("link", timeout, subject, sender)
         assert message.link is not None
         return message.link
 
-    def wait_for_message(self, timeout: float = 10) -> Message:
+    def wait_for_message(self, timeout: float = 10, *, subject: str = "", sender: str = "") -> Message:
         """Return the next mail. The timeout is in seconds."""
         __tracebackhide__ = True
-        return self._wait("message", timeout)
+        return self._wait("message", timeout, subject, sender)
 
-    def messages(self, n: Optional[int] = None, timeout: float = 10) -> List[Message]:
+    def messages(self, n: Optional[int] = None, timeout: float = 10, *, subject: str = "", sender: str = "") -> List[Message]:
         """Return the messages that are there now, the oldest first; with n, the next n, of which there must be no more.
 
         With n it waits for them, and then for two seconds. The timeout is in seconds.
@@ -242,12 +245,12 @@ class Inbox:
         if n is None:
             inbox_id = self._service._inbox_at(self.email)
             return self._service._messages(inbox_id) if inbox_id else []
-        return self._wait_for("message", timeout, f"--exactly={n}")
+        return self._wait_for("message", timeout, f"--exactly={n}", *_filters(subject, sender))
 
-    def expect_none(self, timeout: float = 5) -> None:
+    def expect_none(self, timeout: float = 5, *, subject: str = "", sender: str = "") -> None:
         """Raise UnexpectedMail if a mail arrives that was not returned before. The timeout is in seconds."""
         __tracebackhide__ = True
-        self._wait_for("message", timeout, "--none")
+        self._wait_for("message", timeout, "--none", *_filters(subject, sender))
 
     def snapshot(self, name: str, dir: str = "mails", timeout: float = 10) -> None:
         """Compare the next mail with the file NAME.txt in a folder.
@@ -266,9 +269,9 @@ class Inbox:
     def __repr__(self) -> str:
         return f"Inbox({self.email!r})"
 
-    def _wait(self, what: str, timeout: float) -> Message:
+    def _wait(self, what: str, timeout: float, subject: str = "", sender: str = "") -> Message:
         __tracebackhide__ = True
-        return self._wait_for(what, timeout)[0]
+        return self._wait_for(what, timeout, *_filters(subject, sender))[0]
 
     def _wait_for(self, what: str, timeout: float, *more: str) -> List[Message]:
         __tracebackhide__ = True
@@ -300,6 +303,11 @@ class Inbox:
                 lines.append(f"    {what} {_clean(value)}" + " (was returned before)" * ((what, m.id) in self._returned))
         text = [line.strip() for line in m.rendered.splitlines() if line.strip()]
         return "\n".join(lines + ["    | " + line for line in text[:3] + ["…"] * (len(text) > 3)])
+
+
+def _filters(subject: str, sender: str) -> List[str]:
+    """Return the flags of a wait for messages with parts of a subject and of a sender, in any case."""
+    return [f"{flag}={part}" for flag, part in (("--subject", subject), ("--from", sender)) if part]
 
 
 def _sender(m: Message) -> str:
