@@ -374,12 +374,12 @@ const (
 func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duration, vain error) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), beforeDeadline)
 	defer cancel()
-	what := "no message"
+	what := "no mail to " + in.Email
 	if target == watch.Code || target == watch.Link {
 		what += " with a " + string(target)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s arrived at %s within %s; %s", what, in.Email, timeout.Round(10*time.Millisecond), watch.Explain(ctx, in.service.client, watch.Vain{
+	fmt.Fprintf(&text, "%s within %s; %s", what, timeout.Round(10*time.Millisecond), watch.Explain(ctx, in.service.client, watch.Vain{
 		Address: in.Email, SMTP: in.service.SMTPAddr, Took: timeout, Err: vain, Again: "All returns it again",
 	}))
 	if err := in.describe(ctx, &text); err != nil {

@@ -195,7 +195,7 @@ func TestAFailureShowsWhatCame(t *testing.T) {
 		in.Code(t)
 	})
 	for _, want := range []string{
-		"no message with a code arrived at " + email + ` within 50ms; mail arrived at another inbox: bob@shop.example; returned before was "Your login"`,
+		"no mail to " + email + ` with a code within 50ms; mail arrived at another inbox: bob@shop.example; returned before was "Your login"`,
 		"; 1 message arrived:\n",
 		"\n    from Shop <no-reply@shop.example>, ",
 		"\n    code 482913 (was returned before)\n    | Hello Ada!\n    | Your login code is 482913.\n    | The\n    | …",
