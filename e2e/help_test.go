@@ -25,7 +25,7 @@ func TestHelpInATerminal(t *testing.T) {
 			for line := range strings.Lines(ansi.Strip(raw)) {
 				widest = max(widest, ansi.StringWidth(strings.TrimRight(line, "\r\n")))
 			}
-			if widest > int(columns) || widest < int(columns)*3/4 || !strings.Contains(raw, "LIMITS OF SMTP") || !strings.Contains(raw, "LEARN MORE") {
+			if widest > int(columns) || widest < int(columns)*3/4 || !strings.Contains(raw, "SMTP LIMITS") || !strings.Contains(raw, "LEARN MORE") {
 				t.Errorf("%d columns, %d wide: %q", columns, widest, raw)
 			}
 		}
