@@ -332,7 +332,7 @@ func TestAuthentication(t *testing.T) {
 			t.Errorf("with another's public key: %q", out)
 		}
 	}
-	cert := &ssh.Certificate{Key: ada.PublicKey(), CertType: ssh.UserCert, ValidBefore: ssh.CertTimeInfinity}
+	cert := &ssh.Certificate{Key: ada.PublicKey(), CertType: ssh.UserCert, ValidPrincipals: []string{"ada"}, ValidBefore: ssh.CertTimeInfinity}
 	must(t, cert.SignCert(rand.Reader, newSigner(t)))
 	certified, err := ssh.NewCertSigner(cert, ada)
 	must(t, err)
