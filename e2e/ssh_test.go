@@ -285,6 +285,8 @@ func TestOpenSSHIsKilled(t *testing.T) {
 	must(t, stopped.Process.Signal(syscall.SIGSTOP))
 	flood, err := ada.NewSession()
 	must(t, err)
+	_, err = flood.StdinPipe() // stays open: the session would end
+	must(t, err)
 	must(t, flood.RequestPty("xterm", 24, 80, nil))
 	must(t, flood.Shell())
 	for n := range 2000 {
