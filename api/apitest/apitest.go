@@ -338,8 +338,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer carries out a request.
 func (s *Server) answer(r *http.Request) *httptest.ResponseRecorder {
-	if r.URL.Path == "/v1/sessions" || !s.options.Extensions && !contract.MatchString(r.Method+" "+r.URL.Path) {
-		r.URL.Path = "/v1/no-such-path" // there is no SMTP that would have sessions
+	// There is no SMTP that would have sessions, and the clients keep by themselves what they know.
+	if r.URL.Path == "/v1/sessions" || r.URL.Path == "/v1/states" || !s.options.Extensions && !contract.MatchString(r.Method+" "+r.URL.Path) {
+		r.URL.Path = "/v1/no-such-path"
 	}
 	q := r.URL.Query()
 	switch {
