@@ -32,13 +32,13 @@ func (c *copying) showTests(m *store.Message, found *store.Extracted, address st
 // waitFor returns the lines of tests, each after the name of what runs it, that wait for a message like m in the inbox with an
 // address. They have the filters that tell it from the others there. The kits give each test an inbox of its own.
 func waitFor(m api.Summary, found *store.Extracted, address string, others []*store.Message) [][2]string {
-	what, value, of := "message", "m", func(*store.Extracted) string { return "" }
+	what, of := "message", func(*store.Extracted) string { return "" }
 	for _, f := range []struct {
 		name string
 		*extract
 	}{{"link", link}, {"code", code}} {
 		if f.of(found) != "" {
-			what, value, of = f.name, "m."+f.name, f.of
+			what, of = f.name, f.of
 		}
 	}
 	if what != "message" {
@@ -47,12 +47,12 @@ func waitFor(m api.Summary, found *store.Extracted, address string, others []*st
 	with := filters(m, found.Code, others)
 
 	shell := "mayfly wait"
-	var options, conditions []string
-	for _, f := range [...]struct{ name, attribute, text string }{{"subject", "subject", with.Subject}, {"from", "sender", with.From}} {
+	var options, arguments []string
+	for _, f := range [...]struct{ name, argument, text string }{{"subject", "subject", with.Subject}, {"from", "sender", with.From}} {
 		if f.text != "" {
 			shell += " --" + f.name + " " + shellQuote(f.text)
 			options = append(options, f.name+": '"+escaped(f.text, "'")+"'")
-			conditions = append(conditions, `"`+escaped(f.text, `"`)+`" in m.`+f.attribute)
+			arguments = append(arguments, f.argument+`="`+escaped(f.text, `"`)+`"`)
 		}
 	}
 	if strings.HasPrefix(address, "-") {
@@ -65,14 +65,12 @@ func waitFor(m api.Summary, found *store.Extracted, address string, others []*st
 	} else {
 		shell = strings.ToUpper(what) + "=$(" + shell + " --" + what + " " + address + ")"
 	}
-	playwright, pytest := strings.Join(options, ", "), what+" = inbox.wait_for_"+what+"()"
+	playwright := strings.Join(options, ", ")
 	if options != nil {
 		playwright = "{ " + playwright + " }"
-		// Its waits take no filters: each returns the next message.
-		pytest = what + " = next(" + value + " for m in iter(inbox.wait_for_message, None) if " + strings.Join(conditions, " and ") + ")"
 	}
 	method := strings.ToUpper(what[:1]) + what[1:]
-	return [][2]string{{"shell", shell}, {"Playwright", "const " + what + " = await inbox.waitFor" + method + "(" + playwright + ");"}, {"pytest", pytest}}
+	return [][2]string{{"shell", shell}, {"Playwright", "const " + what + " = await inbox.waitFor" + method + "(" + playwright + ");"}, {"pytest", what + " = inbox.wait_for_" + what + "(" + strings.Join(arguments, ", ") + ")"}}
 }
 
 // filters are the subject and the sender of a message, as far as they tell it from others.

@@ -32,15 +32,15 @@ func TestAMessageAsATest(t *testing.T) {
 		{"it is alone", []apitest.Mail{{From: "a@shop.example", Subject: hostile, Text: "Your code is 482913."}},
 			"CODE=$(mayfly wait --code ada@apitest.example)\nconst code = await inbox.waitForCode();\ncode = inbox.wait_for_code()"},
 		{"the subject tells, without its code", []apitest.Mail{{From: "a@shop.example", Subject: "482913 is your sign-in code", Text: "Your code is 482913."}, {From: "a@shop.example", Subject: "Reset it", Text: "Your code is 123456."}},
-			"CODE=$(mayfly wait --subject 'is your sign-in code' --code ada@apitest.example)\nconst code = await inbox.waitForCode({ subject: 'is your sign-in code' });\ncode = next(m.code for m in iter(inbox.wait_for_message, None) if \"is your sign-in code\" in m.subject)"},
+			"CODE=$(mayfly wait --subject 'is your sign-in code' --code ada@apitest.example)\nconst code = await inbox.waitForCode({ subject: 'is your sign-in code' });\ncode = inbox.wait_for_code(subject=\"is your sign-in code\")"},
 		{"others have no code", []apitest.Mail{{From: "a@shop.example", Subject: "One", Text: "Your code is 482913."}, {From: "b@shop.example", Subject: "Two", Text: "Hello"}},
 			"CODE=$(mayfly wait --code ada@apitest.example)\nconst code = await inbox.waitForCode();\ncode = inbox.wait_for_code()"},
 		{"the sender tells", []apitest.Mail{{From: "o'brien@shop.example", Subject: "Hi", Text: "Hello"}, {From: "b@shop.example", Subject: "Hi", Text: "Hello"}},
-			`mayfly wait --from 'o'\''brien@shop.example' ada@apitest.example` + "\n" + `const message = await inbox.waitForMessage({ from: 'o\'brien@shop.example' });` + "\n" + `message = next(m for m in iter(inbox.wait_for_message, None) if "o'brien@shop.example" in m.sender)`},
+			`mayfly wait --from 'o'\''brien@shop.example' ada@apitest.example` + "\n" + `const message = await inbox.waitForMessage({ from: 'o\'brien@shop.example' });` + "\n" + `message = inbox.wait_for_message(sender="o'brien@shop.example")`},
 		{"both tell", []apitest.Mail{{From: "a@shop.example", Subject: "Hi", Text: "Hello"}, {From: "a@shop.example", Subject: "Ho", Text: "Hello"}, {From: "b@shop.example", Subject: "Hi", Text: "Hello"}},
-			"mayfly wait --subject Hi --from a@shop.example ada@apitest.example\nconst message = await inbox.waitForMessage({ subject: 'Hi', from: 'a@shop.example' });\nmessage = next(m for m in iter(inbox.wait_for_message, None) if \"Hi\" in m.subject and \"a@shop.example\" in m.sender)"},
+			"mayfly wait --subject Hi --from a@shop.example ada@apitest.example\nconst message = await inbox.waitForMessage({ subject: 'Hi', from: 'a@shop.example' });\nmessage = inbox.wait_for_message(subject=\"Hi\", sender=\"a@shop.example\")"},
 		{"a hostile subject", []apitest.Mail{{From: "a@shop.example", Subject: hostile, Text: "Your code is 482913."}, {From: "a@shop.example", Subject: "Reset it", Text: "Your code is 123456."}},
-			`CODE=$(mayfly wait --subject 'is Bob'\''s "$(touch x)` + "`id`" + `\' --code ada@apitest.example)` + "\n" + `const code = await inbox.waitForCode({ subject: 'is Bob\'s "$(touch x)` + "`id`" + `\\' });` + "\n" + `code = next(m.code for m in iter(inbox.wait_for_message, None) if "is Bob's \"$(touch x)` + "`id`" + `\\" in m.subject)`},
+			`CODE=$(mayfly wait --subject 'is Bob'\''s "$(touch x)` + "`id`" + `\' --code ada@apitest.example)` + "\n" + `const code = await inbox.waitForCode({ subject: 'is Bob\'s "$(touch x)` + "`id`" + `\\' });` + "\n" + `code = inbox.wait_for_code(subject="is Bob's \"$(touch x)` + "`id`" + `\\")`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, setting{width: 120, height: 36, service: extended, before: func(h *harness) {
@@ -66,7 +66,7 @@ func TestLinesMeanWhatWasQuoted(t *testing.T) {
 	programs := map[string]string{
 		"sh":      `mayfly() { printf '%s\n' "$3" "$5"; }` + "\n",
 		"node":    `const inbox = { waitForMessage: (o) => console.log(o.subject + "\n-rf;id@x.example") };` + "\n(async () => {\n",
-		"python3": "class M: pass\nclass S:\n  def __contains__(self, x): print(x + '\\n-rf;id@x.example'); return True\nm = M(); m.subject = S(); inbox = M(); inbox.wait_for_message = lambda: m\n",
+		"python3": "class M: pass\ninbox = M(); inbox.wait_for_message = lambda subject: print(subject + '\\n-rf;id@x.example')\n",
 	}
 	want := ""
 	for _, subject := range []string{`'`, `\`, `\'`, `a"b'c\`, "$(id) `id` ${x} !! %s", `"; import os #`, `${'x'}`, "漢字 é", "--subject", "-", `\u \x \n \`} {

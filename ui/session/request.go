@@ -184,7 +184,7 @@ func (s *Session) SendSample(ctx context.Context, to string) (host.Result, error
 	return host.Result{Text: "sent “" + sender + "” by SMTP"}, err
 }
 
-// seenInterval is how often what was marked is saved, and what other applications saved is read: both within a second.
+// seenInterval is how often what was marked is saved, and what other applications saved to files is read: both within a second.
 const seenInterval = 400 * time.Millisecond
 
 // unsaved are marks, by inbox ID, that the registry does not have yet.
