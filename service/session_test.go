@@ -91,21 +91,3 @@ func TestADeliveryNamesNobodyElsesRecipients(t *testing.T) {
 	must(t, s.DeleteMessages(t.Context(), a, ada.ID, id))
 	wantCode(t, failure(s.Delivery(t.Context(), a, ada.ID, id)), service.NotFound)
 }
-
-// Of many recipients the first are named, those that were refused before the others.
-func TestADeliverySaysThatThereWereMore(t *testing.T) {
-	t.Parallel()
-	s, k := start(t, service.Dev, service.Options{})
-	var addresses []string
-	var first service.Inbox
-	for n := range 10 {
-		if in := create(t, s, k, fmt.Sprint("inbox-number-", n)); n == 0 {
-			first = in
-		}
-		addresses = append(addresses, fmt.Sprintf("inbox-number-%d@x.test", n), fmt.Sprintf("unknown-number-%d@x.test", n))
-	}
-	c := delivered(t, s, recipients(t, s, addresses...), map[string]service.Key{first.ID: k})[first.ID]
-	if len(c.Recipients) < 8 || !c.More || c.Recipients[7].Address != "unknown-number-7@x.test" || c.Recipients[7].Refused != "not found" {
-		t.Errorf("%+v", c)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -122,28 +121,6 @@ func TestAdministrationWhileAServerStarts(t *testing.T) {
 	must(t, starting.Close())
 	if err := <-opened; err != nil {
 		t.Error(err)
-	}
-}
-
-// Between the creation of a socket and the change of its mode, it has the one of the system.
-func TestSocketIsMadeInAPrivateFolder(t *testing.T) {
-	t.Parallel()
-	c := config(t)
-	must(t, os.Mkdir(c.Store, 0o755))
-	start(t, c)
-	sockets := 0
-	must(t, filepath.WalkDir(c.Store, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.Type() != fs.ModeSocket {
-			return err
-		}
-		sockets++
-		if info, err := os.Stat(filepath.Dir(name)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
-			t.Errorf("the folder of %s: %v, %v", name, info.Mode(), err)
-		}
-		return nil
-	}))
-	if sockets != 1 {
-		t.Errorf("%d sockets", sockets)
 	}
 }
 

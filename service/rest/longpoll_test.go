@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,31 +23,6 @@ func (srv *testServer) longPoll(t *testing.T, key, path, etag string) <-chan ans
 		}
 	}
 	return c
-}
-
-func TestLongPollAnswersADelivery(t *testing.T) {
-	t.Parallel()
-	srv, key := newServerAndKey(t, service.Dev)
-	in, other := srv.newInbox(t, key), srv.newInbox(t, key)
-	path := in.path() + "/messages"
-	etag := srv.call(t, key, "GET", path, "").header.Get("ETag")
-
-	c := srv.longPoll(t, key, path, etag)
-	srv.deliver(t, other.Email, "Subject: elsewhere\r\n\r\n")
-	srv.deliver(t, in.Email, "Subject: here\r\n\r\n")
-	a := <-c
-	if list := decode[messages](t, a, http.StatusOK); list.Total != 1 || list.Messages[0].Subject != "here" {
-		t.Errorf("got %s", a.body)
-	}
-	// Of 60, the creations, the list and the long poll are used.
-	if a.header.Get("Preference-Applied") != "wait" || a.header.Get("ETag") == etag || !strings.HasPrefix(a.header.Get("RateLimit"), `"minute";r=56;`) {
-		t.Errorf("header %v", a.header)
-	}
-	c = srv.longPoll(t, key, path, a.header.Get("ETag"))
-	srv.call(t, key, "DELETE", in.path(), "")
-	if a := <-c; a.status != http.StatusNotFound {
-		t.Errorf("after the deletion: %d", a.status)
-	}
 }
 
 func TestLongPollEndsWhenTheTimeIsUp(t *testing.T) {
