@@ -112,6 +112,8 @@ func TestOrder(t *testing.T) {
 	expect(key+"-environment", Variable)
 	environment[Variable] = " \n"
 	expect(key+"-keyring", "keyring")
+	must(t, s.TryKeyring(ctx))
+	expect(key+"-keyring", "keyring")
 	must(t, s.Remove(ctx, service))
 	if _, err := s.Resolve(ctx, service); !errors.Is(err, ErrNone) {
 		t.Errorf("after Remove: %v", err)
@@ -186,6 +188,10 @@ func TestKeyringThatHangs(t *testing.T) {
 		if k, err := s.Resolve(t.Context(), service); err != nil || k.Secret.Reveal() != key {
 			t.Errorf("the file behind it: %v", err)
 		}
+		began = time.Now()
+		if err := s.TryKeyring(t.Context()); err == nil || err.Error() != string(errSilent) || time.Since(began) > keyringTimeout {
+			t.Errorf("TryKeyring: %v after %v", err, time.Since(began))
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		began = time.Now()
@@ -208,6 +214,9 @@ func TestKeyringThatFails(t *testing.T) {
 		}
 		if _, err := s.Set(t.Context(), service, key, Keyring); !errors.Is(err, ErrNoKeyring) {
 			t.Errorf("Set: %v", err)
+		}
+		if err := s.TryKeyring(t.Context()); !errors.Is(err, ErrNoKeyring) || !strings.HasPrefix(err.Error(), why) {
+			t.Errorf("TryKeyring: %v", err)
 		}
 		if err := s.Remove(t.Context(), service); !errors.Is(err, ErrNoKeyring) && k != nil {
 			t.Errorf("Remove: %v", err)
@@ -310,32 +319,4 @@ func TestKeyringIsAskedOnlyWhereThereIsASessionBus(t *testing.T) {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-}
-
-func TestTryKeyring(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hang := make(chan struct{})
-		defer close(hang)
-		for name, test := range map[string]struct {
-			keyring keyring
-			want    string // "" when it works
-		}{
-			"works":  {&fakeKeyring{keys: map[string]string{"": key}}, ""},
-			"locked": {&fakeKeyring{err: errors.New("failed to unlock correct collection '/x'")}, "the keyring is locked"},
-			"hangs":  {&fakeKeyring{keys: map[string]string{}, hang: hang}, string(errSilent)},
-			"none":   {nil, string(errAbsent)},
-		} {
-			begin := time.Now()
-			err := store(t, test.keyring, nil).TryKeyring(t.Context())
-			if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrNoKeyring) || err.Error() != test.want) {
-				t.Errorf("%s: %v", name, err)
-			}
-			if took := time.Since(begin); took > keyringTimeout {
-				t.Errorf("%s: it took %v", name, took)
-			}
-			if f, ok := test.keyring.(*fakeKeyring); ok && test.want == "" && (len(f.keys) != 1 || f.keys[""] != key) {
-				t.Errorf("%s: the keyring has %q now", name, f.keys)
-			}
-		}
-	})
 }

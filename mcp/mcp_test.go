@@ -166,7 +166,7 @@ func TestSignup(t *testing.T) {
 				t.Fatalf("created %+v", inbox)
 			}
 			m := a.deliver(inbox, apitest.Mail{From: "no-reply@acme.example", FromName: "Acme", Subject: "Your verification code", HTML: confirmation,
-				Attachments: []api.Attachment{{Filename: "terms.txt", ContentType: "text/plain", Content: []byte("the terms\x1b[2J")}}})
+				Attachments: []api.Attachment{{Filename: "terms.txt", ContentType: "text/plain; charset=iso-8859-1", Content: []byte("the terms\x1b[2J, Gr\xf6\xdfe")}}})
 
 			var code struct {
 				Code                  string `json:"code"`
@@ -206,7 +206,7 @@ func TestSignup(t *testing.T) {
 			}
 
 			result = a.call("get_attachment", map[string]any{"inbox": inbox.Email, "message": m.ID, "attachment": read.Attachments[0].ID}, nil)
-			if got := text(result); !strings.Contains(got, "the terms") || strings.Contains(got, "\x1b") {
+			if got := text(result); !strings.Contains(got, "the terms") || strings.Contains(got, "Größe") != o.Extensions || strings.Contains(got, "\x1b") {
 				t.Errorf("get_attachment: %q", got)
 			}
 

@@ -41,13 +41,3 @@ func TestPipedInput(t *testing.T) {
 		}
 	}
 }
-
-func TestTextAttachmentsAreRead(t *testing.T) {
-	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	inbox := a.inbox()
-	m := a.deliver(inbox, apitest.Mail{From: "a@b.example", Text: "Hello",
-		Attachments: []api.Attachment{{Filename: "x.txt", ContentType: "text/plain; charset=iso-8859-1", Content: []byte("Gr\xf6\xdfe")}}})
-	if got := text(a.result("get_attachment", map[string]any{"inbox": inbox.ID, "message": m.ID, "attachment": m.Attachments[0].ID})); !strings.Contains(got, "Größe") {
-		t.Errorf("the attachment is %s", got)
-	}
-}

@@ -258,37 +258,6 @@ func TestItEndsWhenNobodyNeedsIt(t *testing.T) {
 	}
 }
 
-func TestKeepAndStop(t *testing.T) {
-	t.Parallel()
-	o := options(t)
-	s := open(t, o)
-	if now(t, s).Kept {
-		t.Error("kept without being asked to")
-	}
-	kept := o
-	kept.Keep = true
-	if other := open(t, kept); other.PID != s.PID {
-		t.Errorf("attached to %+v", other.State)
-	}
-	if !now(t, s).Kept {
-		t.Error("not kept")
-	}
-	must(t, local.Stop(t.Context(), o))
-	<-s.Done()
-	if !errors.Is(s.Err(), local.ErrStopped) {
-		t.Errorf("ended with %v", s.Err())
-	}
-	if _, err := local.Attach(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
-		t.Errorf("after it was stopped: %v", err)
-	}
-	if err := local.Stop(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
-		t.Errorf("stopped twice: %v", err)
-	}
-	if again := open(t, kept); !now(t, again).Kept || again.SMTPAddr != s.SMTPAddr {
-		t.Errorf("started again: %+v", again.State)
-	}
-}
-
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	o := options(t)
@@ -504,17 +473,6 @@ func TestAProgramThatCrashesAtOnce(t *testing.T) {
 	o.Args = []string{"-test.run=^$", "-test.v=false", "-test.unknown"}
 	if err := failure(t, o); !strings.Contains(err, o.LogFile) {
 		t.Error(err)
-	}
-}
-
-func TestALongPath(t *testing.T) {
-	t.Parallel()
-	o := options(t)
-	o.DataDir = filepath.Join(o.DataDir, strings.Repeat("long", 30))
-	t.Cleanup(func() { _ = local.Stop(context.Background(), o) })
-	s := open(t, withArgs(t, o))
-	if found, err := local.Attach(t.Context(), local.Options{DataDir: o.DataDir}); err != nil || found.PID != s.PID {
-		t.Errorf("found %+v, %v", found, err)
 	}
 }
 

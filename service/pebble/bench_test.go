@@ -52,24 +52,6 @@ func mailText(size int) []byte {
 	return b
 }
 
-// BenchmarkAppend measures durable deliveries by 64 concurrent callers into 1,000 inboxes.
-func BenchmarkAppend(b *testing.B) {
-	for _, size := range []int{2 << 10, 50 << 10} {
-		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
-			s := openBenchmark(b)
-			var inboxes []service.Inbox
-			for i := range 1000 {
-				inboxes = append(inboxes, benchmarkInbox(b, s, i))
-			}
-			raw := mailText(size)
-			b.SetBytes(int64(size))
-			b.ResetTimer()
-			appendMany(b, s, inboxes, raw, 1, b.N)
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "mails/s")
-		})
-	}
-}
-
 // appendMany makes n deliveries by 64 callers, each to the inbox that comes step places behind the last one.
 func appendMany(b *testing.B, s *Store, inboxes []service.Inbox, raw []byte, step, n int) {
 	b.Helper()

@@ -73,6 +73,10 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	heard.wants(in.KeyID)
 	check(t, deliver(t.Context(), there, in, "x"))
 	heard.wants(in.ID)
+	check(t, failure(there.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(2*time.Hour))))
+	heard.wants(in.ID)
+	check(t, there.DeleteMessages(t.Context(), in, ""))
+	heard.wants(in.ID)
 	check(t, there.DeleteInbox(t.Context(), in.KeyID, in.ID))
 	heard.wants(in.ID)
 	in = create(t, there, 2, time.Minute)
@@ -99,6 +103,15 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	}
 	there.announcer.announce(many...)
 	heard.wants("")
+
+	// The connections that listen are cut, and established again.
+	if n := countAll(t, here, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE datname = current_database() AND (query = 'LISTEN mayfly' OR query = '-- ping')`); n < 2 {
+		t.Fatalf("%d connections listened", n)
+	}
+	heard.wants("")
+	create(t, there, 3, time.Hour)
+	heard.wants("key_a")
 }
 
 // When an announcement has included topics that arrived while it was gathered, no empty one

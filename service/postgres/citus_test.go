@@ -162,7 +162,7 @@ func TestClusterWithoutItsCoordinator(t *testing.T) {
 	check(t, deliver(t.Context(), open(t, url, Options{}), in, "x"))
 }
 
-// Without a worker, random addresses are on others, and who makes a key is told which one is down.
+// Without a worker, random addresses are on others, who makes a key is told which one is down, and a process can start.
 func TestClusterWithoutAWorker(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t, "fsync=off")
@@ -185,18 +185,7 @@ func TestClusterWithoutAWorker(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "The server "+c.Nodes[1].Addr()+" of the cluster does not answer") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("making a key ends with %v", err)
 	}
-}
-
-// A process can start while a worker is down.
-func TestProcessStartsWithoutAWorker(t *testing.T) {
-	t.Parallel()
-	c := pgtest.StartCitus(t, "fsync=off")
-	open(t, c.Nodes[0].URL(), Options{})
-	c.Nodes[1].Stop(pgtest.Kill)
 	for _, node := range []*pgtest.Cluster{c.Nodes[0], c.Nodes[2]} {
-		s := open(t, node.URL(), Options{})
-		if _, err := s.Keys(t.Context()); err != nil {
-			t.Error(err)
-		}
+		check(t, failure(open(t, node.URL(), Options{}).Keys(t.Context())))
 	}
 }

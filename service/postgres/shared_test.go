@@ -32,15 +32,9 @@ func serve(t *testing.T, urls ...string) (services []*service.Service) {
 			running.Wait()
 		})
 		services = append(services, v)
-		await(t, "the process listens", func() bool {
-			return countAll(t, s, "SELECT count(*) "+listeners) >= len(services)
-		})
 	}
 	return services
 }
-
-// listeners are the processes that listen.
-const listeners = "FROM pg_stat_activity WHERE datname = current_database() AND (query = 'LISTEN mayfly' OR query = '-- ping')"
 
 // countAll returns the result of a query to the server that all processes listen to.
 func countAll(t *testing.T, s *Store, sql string) int {
@@ -90,85 +84,6 @@ func execute(t *testing.T, on interface {
 	t.Helper()
 	_, err := on.Exec(t.Context(), sql, args...)
 	check(t, err)
-}
-
-func TestChangesByAnotherProcessWake(t *testing.T) {
-	t.Parallel()
-	everywhere(t, changesWake)
-}
-
-func changesWake(t *testing.T, urls []string) {
-	services := serve(t, urls[0], urls[2])
-	here, there := services[0], services[1]
-	ctx := t.Context()
-	_, k, err := here.CreateKey(ctx, "", service.Enterprise)
-	check(t, err)
-	in, err := here.CreateInbox(ctx, k, service.NewInbox{})
-	check(t, err)
-	deliver := func() {
-		t.Helper()
-		r, err := there.Recipient(ctx, "", in.Address)
-		if err == nil {
-			err = there.Deliver(ctx, service.Delivery{To: []service.Recipient{r}, Raw: []byte("Subject: x\r\n\r\nx\r\n")})
-		}
-		check(t, err)
-	}
-	waits := func(what string, wait func(context.Context) (bool, error), change func()) {
-		t.Helper()
-		woken := make(chan error, 1)
-		bounded, cancel := context.WithTimeout(ctx, 30*time.Second)
-		defer cancel()
-		go func() {
-			changed, err := wait(bounded)
-			if err == nil && !changed {
-				err = context.DeadlineExceeded
-			}
-			woken <- err
-		}()
-		await(t, "the caller waits", func() bool { return here.Waiting() > 0 })
-		change()
-		if err := <-woken; err != nil && service.ErrorCode(err) != service.NotFound {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	messages := func(ctx context.Context) (bool, error) {
-		now, err := here.Inbox(ctx, k, in.ID)
-		if err != nil {
-			return false, err
-		}
-		return here.WaitMessages(ctx, k, in.ID, now.Version)
-	}
-	inboxes := func(ctx context.Context) (bool, error) {
-		list, err := here.Inboxes(ctx, k, service.Page{})
-		if err != nil {
-			return false, err
-		}
-		return here.WaitInboxes(ctx, k, service.Page{}, list)
-	}
-	waits("a message", messages, deliver)
-	waits("a message, for the list of inboxes", inboxes, deliver)
-	waits("another end", messages, func() { check(t, failure(there.ExtendInbox(ctx, k, in.ID, 2*time.Hour))) })
-	waits("messages deleted", messages, func() { check(t, there.DeleteMessages(ctx, k, in.ID, "")) })
-	waits("messages deleted, for the list of inboxes", inboxes, func() { check(t, there.DeleteMessages(ctx, k, in.ID, "")) })
-	var other service.Inbox
-	waits("an inbox", inboxes, func() {
-		if other, err = there.CreateInbox(ctx, k, service.NewInbox{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	waits("a deletion, for the list of inboxes", inboxes, func() {
-		check(t, there.DeleteInbox(ctx, k, other.ID))
-	})
-	// The connections that listen are cut, and established again.
-	s := open(t, urls[0], Options{})
-	if n := countAll(t, s, "SELECT count(pg_terminate_backend(pid)) "+listeners); n < 2 {
-		t.Fatalf("%d connections listened", n)
-	}
-	await(t, "they listen again", func() bool { return countAll(t, s, "SELECT count(*) "+listeners) >= 2 })
-	waits("a message after that", messages, deliver)
-	waits("a deletion", messages, func() {
-		check(t, there.DeleteInbox(ctx, k, in.ID))
-	})
 }
 
 // What one process has answered holds at another at once: an address belongs to the key that had it

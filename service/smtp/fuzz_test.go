@@ -32,7 +32,8 @@ func readWhole(stream []byte) (message []byte, length int, ambiguous, done bool)
 }
 
 func FuzzDotReader(f *testing.F) {
-	for _, s := range []string{"a\r\n.\r\n", ".\r\n", "..\r\n.\r\nQUIT\r\n", "a\n.\n", "a\r.\r", "\r\n.\r", "a\r\n.\r\r\n", "\n\r.\r\n.\r\n", ".\r.\r\n.\r\n", "a\r\n.b\r\n.\r\n"} {
+	for _, s := range []string{"a\r\n.\r\n", ".\r\n", "..\r\n.\r\nQUIT\r\n", "a\n.\n", "a\r.\r", "\r\n.\r", "a\r\n.\r\r\n", "\n\r.\r\n.\r\n", ".\r.\r\n.\r\n", "a\r\n.b\r\n.\r\n",
+		"a\r\n..b\r\n...\r\n..\r\n.\r\n", "a\nb\rc\n\n\r\r\n.\r\n", "a\n.b\r.c\n..\r\n.\r\n", "a\r\n\x00.\r\n.\x00\r\n.\r\n", "\x80\xff\r\n.\r\n", strings.Repeat("..x\r\n", 5000) + ".\r\n"} {
 		f.Add([]byte(s), uint8(1))
 		f.Add([]byte(s), uint8(3))
 		f.Add([]byte(s), uint8(200))

@@ -302,6 +302,18 @@ func (m *modelStore) compare(t *testing.T) {
 		if want := in.messages(); len(summaries) != len(want) {
 			t.Fatalf("%s has %d messages, want %d", in.ID, len(summaries), len(want))
 		}
+		var paged []service.Summary
+		for next, size := uint64(len(in.raw))+1, 1+m.rand.IntN(9); ; {
+			page, err := m.Messages(ctx, in.Inbox, next, size)
+			must(t, err)
+			if paged = append(paged, page...); len(page) < size {
+				break
+			}
+			next, _ = service.MessageSeq(page[size-1].ID)
+		}
+		if !slices.Equal(paged, summaries) {
+			t.Fatalf("%s has %d messages on pages, want %d", in.ID, len(paged), len(summaries))
+		}
 		for i, raw := range in.raw {
 			got, err := m.Message(ctx, in.Inbox, uint64(i+1))
 			if raw == "" {
@@ -321,5 +333,12 @@ func (m *modelStore) compare(t *testing.T) {
 		wantCode(t, err, service.NotFound)
 		_, err = m.Message(ctx, in, uint64(cmp.Or(in.Messages, 1)))
 		wantCode(t, err, service.NotFound)
+		left, err := m.Messages(ctx, in, uint64(in.Messages)+1, 0)
+		must(t, err)
+		if len(left) != 0 {
+			t.Fatalf("%d messages of a dead inbox are left", len(left))
+		}
+		wantCode(t, m.Append(ctx, service.Append{Received: m.now, Messages: to(in)}), service.NotFound)
+		wantCode(t, m.DeleteInbox(ctx, in.KeyID, in.ID), service.NotFound)
 	}
 }

@@ -40,7 +40,6 @@ func run(t *testing.T, open opener) {
 		{"inboxes", inboxes},
 		{"addresses", addresses},
 		{"messages", messages},
-		{"pages", pages},
 		{"pages of inboxes", pagesOfInboxes},
 		{"inboxes of a key", bound},
 		{"bodies", bodies},
@@ -51,7 +50,6 @@ func run(t *testing.T, open opener) {
 		{"sequence numbers given once", seqsConcurrent},
 		{"changes are seen", readConcurrent},
 		{"versions", versions},
-		{"deletion", deletion},
 		{"messages deleted", messagesDeleted},
 		{"extension", extension},
 		{"canceled", canceled},
@@ -399,35 +397,6 @@ func messages(t *testing.T, s store) {
 	for _, seq := range []uint64{0, 4, 1 << 63, ^uint64(0)} {
 		wantCode(t, failure(s.Message(ctx, in, seq)), service.NotFound)
 		wantCode(t, failure(s.Delivery(ctx, in, seq)), service.NotFound)
-	}
-}
-
-func pages(t *testing.T, s store) {
-	ctx := t.Context()
-	in := create(t, s, "key_a", "one@x.test")
-	// Neighbours, whose messages must not appear.
-	before, after := create(t, s, "key_a", "two@x.test"), create(t, s, "key_a", "three@x.test")
-	for range 25 {
-		appendTo(t, s, "x", before, in, after)
-	}
-	want := list(t, s, in)
-	for _, size := range []int{1, 7, 24, 25, 26} {
-		var got []service.Summary
-		for next := uint64(26); ; {
-			page, err := s.Messages(ctx, in, next, size)
-			must(t, err)
-			if len(page) == 0 {
-				break
-			}
-			if len(page) > size {
-				t.Fatalf("a page of %d has %d", size, len(page))
-			}
-			got = append(got, page...)
-			next, _ = service.MessageSeq(page[len(page)-1].ID)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("pages of %d make %d messages, want %d", size, len(got), len(want))
-		}
 	}
 }
 
@@ -843,31 +812,6 @@ func versions(t *testing.T, s store) {
 	appendTo(t, s, "x", other)
 	must(t, s.DeleteInbox(ctx, "key_a", other.ID))
 	check("another inbox", false)
-}
-
-func deletion(t *testing.T, s store) {
-	ctx := t.Context()
-	for _, count := range []int{0, 1, 40} {
-		in := create(t, s, "key_a", "one@x.test")
-		keep := create(t, s, "key_a", fmt.Sprintf("keep%d@x.test", count))
-		for range count {
-			appendTo(t, s, "x", in, keep)
-		}
-		must(t, s.DeleteInbox(ctx, "key_a", in.ID))
-		wantCode(t, failure(s.Inbox(ctx, "key_a", in.ID)), service.NotFound)
-		wantOwner(t, s, in.Address, "key_a")
-		wantCode(t, s.DeleteInbox(ctx, "key_a", in.ID), service.NotFound)
-		wantCode(t, failure(s.Message(ctx, in, 1)), service.NotFound)
-		left, err := s.Messages(ctx, in, uint64(count)+1, 0)
-		must(t, err)
-		if len(left) != 0 {
-			t.Errorf("%d messages are left after the deletion", len(left))
-		}
-		wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: to(in)}), service.NotFound)
-		if got := list(t, s, keep); len(got) != count {
-			t.Errorf("another inbox has %d messages left of %d", len(got), count)
-		}
-	}
 }
 
 // messagesDeleted checks what the model does not: callers that share a commit, and other inboxes.
