@@ -37,7 +37,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }
 
 func wantError(t *testing.T, err, want error) {

@@ -20,7 +20,6 @@ const key = "mf_0123456789abcdef"
 
 const service = "https://mail.example"
 
-// fakeKeyring is a keyring in memory.
 type fakeKeyring struct {
 	keys map[string]string
 	err  error

@@ -140,7 +140,6 @@ type madeInbox struct {
 	Messages  *int
 }
 
-// inbox makes an inbox.
 func (a agent) inbox() (made madeInbox) {
 	a.Helper()
 	a.call("create_inbox", nil, &made)
@@ -342,7 +341,6 @@ func TestMailTextIsCleanAndMarkedInEveryResult(t *testing.T) {
 	}
 }
 
-// eachString visits the strings of a JSON value.
 func eachString(v any, visit func(string)) {
 	switch v := v.(type) {
 	case string:
@@ -552,7 +550,6 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// keyed adds a key to every request.
 type keyed string
 
 func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -170,7 +170,6 @@ func newOverHTTP(t *testing.T, o apitest.Options) (overHTTP, *apitest.Server) {
 	return overHTTP{mcp.Handler(mcp.Options{}), service.Client(api.Options{})}, service
 }
 
-// post sends a message in a session of a key.
 func (h overHTTP) post(ctx context.Context, key, session, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1/mcp", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -183,7 +182,6 @@ func (h overHTTP) post(ctx context.Context, key, session, body string) *httptest
 	return w
 }
 
-// begin begins a session of a key and returns its ID.
 func (h overHTTP) begin(key string) string {
 	return h.post(context.Background(), key, "", initialize).Header().Get("Mcp-Session-Id")
 }

@@ -252,7 +252,6 @@ func TestCatchAll(t *testing.T) {
 	})
 }
 
-// inboxes is how many inboxes a key has.
 func inboxes(t *testing.T, s *service.Service, k service.Key) int {
 	t.Helper()
 	l, err := s.Inboxes(t.Context(), k, service.Page{})

@@ -56,10 +56,8 @@ func wantCode(t *testing.T, err error, code service.Code) {
 	}
 }
 
-// failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }
 
-// createKey returns another key.
 func createKey(t *testing.T, s *service.Service) service.Key {
 	t.Helper()
 	_, k, err := s.CreateKey(t.Context(), "other", service.Dev)
@@ -96,7 +94,6 @@ const plainMail = "From: Ada <ada@acme.example>\r\nSubject: Hello\r\n\r\nHi\r\n"
 
 const hour = time.Hour
 
-// retryAfter returns how long the error says to wait.
 func retryAfter(err error) time.Duration {
 	var e *service.Error
 	if !errors.As(err, &e) {

@@ -9,7 +9,6 @@ import (
 	"mayfly/service"
 )
 
-// came is the record of a delivery.
 type came struct {
 	Client, Hello, TLS, Login, From string
 	Recipients                      []struct{ Address, Refused string }

@@ -41,7 +41,6 @@ func (process) Take(context.Context, string, int) (service.Quota, bool, error) {
 	return service.Quota{}, true, nil
 }
 
-// announce announces a change to all processes.
 func (c *cluster) announce(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

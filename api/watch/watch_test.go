@@ -30,7 +30,6 @@ type screen struct {
 	events []seen
 }
 
-// all returns the events so far.
 func (s *screen) all() []seen {
 	synctest.Wait()
 	s.mu.Lock()
@@ -84,7 +83,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }
 
 func (s *screen) create(username string) api.Inbox {
@@ -96,7 +94,6 @@ func (s *screen) create(username string) api.Inbox {
 	return inbox
 }
 
-// pass lets time go by.
 func (s *screen) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -216,7 +213,6 @@ func TestLongPollsTellWithinASecond(t *testing.T) {
 	}
 }
 
-// unanswered returns the number of requests without an answer.
 func (s *screen) unanswered() (n int) {
 	for _, r := range s.server.Requests() {
 		if r.Status == 0 {

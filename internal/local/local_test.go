@@ -116,7 +116,6 @@ func freeAddress(t *testing.T) string {
 	return sockets.Address(port)
 }
 
-// process is another process that has opened the service.
 type process struct {
 	local.State
 	cmd *exec.Cmd
@@ -169,7 +168,6 @@ func now(t *testing.T, s *local.Session) local.State {
 	return state
 }
 
-// waitForClients waits until the service has n clients.
 func waitForClients(t *testing.T, s *local.Session, n int) {
 	t.Helper()
 	for now(t, s).Clients != n {
@@ -180,7 +178,6 @@ func waitForClients(t *testing.T, s *local.Session, n int) {
 	}
 }
 
-// killService kills the process of the service and waits until it is gone.
 func killService(t *testing.T, s *local.Session) {
 	t.Helper()
 	p, err := os.FindProcess(s.PID)
@@ -194,7 +191,6 @@ func killService(t *testing.T, s *local.Session) {
 	}
 }
 
-// subjects returns the subjects of the messages in all inboxes.
 func subjects(t *testing.T, s local.State) string {
 	t.Helper()
 	c, err := api.New(s.BaseURL, s.Key, api.Options{})
@@ -213,7 +209,6 @@ func subjects(t *testing.T, s local.State) string {
 	return strings.Join(all, " ")
 }
 
-// send sends mail as an application under test would.
 func send(t *testing.T, s local.State, to, subject string) {
 	t.Helper()
 	auth := smtp.PlainAuth("", "any", "login", "127.0.0.1")

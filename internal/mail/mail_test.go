@@ -165,7 +165,6 @@ func multi(subtype string, parts ...string) string {
 	return "Subject: x\nMIME-Version: 1.0\n" + nested(subtype, "b1", parts...) + "\n"
 }
 
-// nested is a multipart entity.
 func nested(subtype, boundary string, parts ...string) string {
 	s := "Content-Type: multipart/" + subtype + "; boundary=" + boundary + "\n\n"
 	for _, p := range parts {

@@ -45,7 +45,6 @@ func ids(all []registry.Inbox) string {
 	return strings.Join(ids, " ")
 }
 
-// files returns the files below a folder.
 func files(t *testing.T, dir string) (paths []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

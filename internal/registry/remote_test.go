@@ -39,7 +39,6 @@ func (k *keeper) SetState(_ context.Context, inboxID string, before, after []byt
 	return nil
 }
 
-// nothing is a service without states.
 type nothing struct{ Keeper }
 
 func (nothing) States(context.Context) (map[string][]byte, error) { return nil, api.ErrUnsupported }

@@ -60,7 +60,6 @@ func send(addr, to, subject string) error {
 	return smtp.SendMail(addr, nil, "from@sender.example", []string{to}, []byte("Subject: "+subject+"\r\n\r\nhello\r\n"))
 }
 
-// client returns a client of the REST API.
 func client(t *testing.T, s *server.Server, key string) *api.Client {
 	t.Helper()
 	c, err := api.New("http://"+s.HTTPAddr(), key, api.Options{})
@@ -68,7 +67,6 @@ func client(t *testing.T, s *server.Server, key string) *api.Client {
 	return c
 }
 
-// newClient returns a client with a key of its own.
 func newClient(t *testing.T, s *server.Server) *api.Client {
 	t.Helper()
 	secret, _, err := s.Service().CreateKey(t.Context(), "", service.Enterprise)
@@ -76,7 +74,6 @@ func newClient(t *testing.T, s *server.Server) *api.Client {
 	return client(t, s, secret)
 }
 
-// smtpCode returns the code of an SMTP server's error, or 250.
 func smtpCode(err error) int {
 	if e, ok := err.(*textproto.Error); ok {
 		return e.Code
@@ -311,7 +308,6 @@ func TestHTTPConnectionsAreLimited(t *testing.T) {
 	answered(fourth)
 }
 
-// certificate writes a self-signed certificate for a name.
 func certificate(t *testing.T, certFile, keyFile, name string) {
 	t.Helper()
 	certificateUntil(t, certFile, keyFile, name, time.Now().Add(time.Hour))

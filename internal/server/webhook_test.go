@@ -22,7 +22,6 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// hook is the payload of a webhook.
 type hook struct {
 	Type, Timestamp string
 	Data            struct {
@@ -33,7 +32,6 @@ type hook struct {
 	}
 }
 
-// hooks is a receiver.
 type hooks struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -55,7 +53,6 @@ func (h *hooks) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	h.got = append(h.got, got)
 }
 
-// withWebhooks starts a receiver for a configuration.
 func withWebhooks(t *testing.T, c *server.Config) *hooks {
 	t.Helper()
 	c.WebhookSecretFile = filepath.Join(t.TempDir(), "secret")

@@ -143,7 +143,6 @@ func onFaultyDisk(t *testing.T) (*vfs.MemFS, *faults, *Store, service.Inbox) {
 	return disk, injector, s, in
 }
 
-// faults injects errors into a file system.
 type faults struct{ err atomic.Pointer[fault] }
 
 type fault struct {

@@ -21,12 +21,10 @@ import (
 	"mayfly/service"
 )
 
-// testLog returns a log that goes to the test's output.
 func testLog(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// countErrors returns a log that counts errors.
 func countErrors(n *atomic.Int32) *slog.Logger { return slog.New(counter{slog.DiscardHandler, n}) }
 
 type counter struct {

@@ -65,7 +65,6 @@ func TestDiskSpaceIsFreed(t *testing.T) {
 	})
 }
 
-// diskUse returns the size of all files in a folder.
 func diskUse(t *testing.T, dir string) (size int64) {
 	t.Helper()
 	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -69,7 +69,6 @@ func (w *world) create(k service.Key, username string) service.Inbox {
 	return in
 }
 
-// deliver stores messages in ada@x.test.
 func (w *world) deliver(messages ...string) {
 	w.t.Helper()
 	for _, raw := range messages {
@@ -100,7 +99,6 @@ func (w *world) login() *peer {
 	return c
 }
 
-// peer speaks POP3.
 type peer struct {
 	t *testing.T
 	net.Conn
@@ -401,7 +399,6 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// tap keeps what is read.
 type tap struct {
 	net.Conn
 	read []byte

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// listener gets the announcements of other processes.
 type listener struct {
 	t      *testing.T
 	topics chan string

@@ -12,7 +12,6 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// noise returns n bytes that do not compress.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{})

@@ -108,7 +108,6 @@ func TestCommitsInTwoPhases(t *testing.T) {
 	}
 }
 
-// deliverTo delivers one mail to several inboxes.
 func deliverTo(ctx context.Context, s *Store, raw string, to ...service.Inbox) error {
 	a := service.Append{Received: to[0].CreatedAt, Raw: []byte(raw)}
 	for _, in := range to {

@@ -34,7 +34,6 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }
 
 func count(t *testing.T, s *Store, sql string, args ...any) int {

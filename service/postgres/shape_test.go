@@ -43,16 +43,13 @@ func (r *recorder) take() []statement {
 	return list
 }
 
-// TraceQueryStart implements pgx.QueryTracer.
 func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	r.add(q.SQL, q.Args)
 	return ctx
 }
 
-// TraceQueryEnd implements pgx.QueryTracer.
 func (r *recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// TraceBatchStart implements pgx.BatchTracer.
 func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, b pgx.TraceBatchStartData) context.Context {
 	for _, q := range b.Batch.QueuedQueries {
 		r.add(q.SQL, q.Arguments)
@@ -60,10 +57,8 @@ func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, b pgx.Trace
 	return ctx
 }
 
-// TraceBatchQuery implements pgx.BatchTracer.
 func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 
-// TraceBatchEnd implements pgx.BatchTracer.
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 // ofServer matches statements on tables that are distributed over the servers of a cluster.

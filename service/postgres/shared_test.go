@@ -57,7 +57,6 @@ func everywhere(t *testing.T, test func(t *testing.T, urls []string)) {
 	})
 }
 
-// await waits until a condition holds.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
@@ -77,7 +76,6 @@ func awaitLock(t *testing.T, s *Store, what string) {
 	})
 }
 
-// execute runs a statement.
 func execute(t *testing.T, on interface {
 	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
 }, sql string, args ...any) {

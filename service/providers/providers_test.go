@@ -73,7 +73,6 @@ type api struct {
 
 func bearer(r *http.Request, key string) { r.Header.Set("Authorization", "Bearer "+key) }
 
-// text is a string in JSON.
 func text(s string) string { return strings.ReplaceAll(fmt.Sprintf("%q", s), `\x`, `\u00`) }
 
 const multi = "multipart/form-data; boundary=x"

@@ -34,7 +34,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// mailServer is a mail server that keeps what it takes.
 type mailServer struct {
 	addr   string
 	roots  *x509.CertPool
@@ -140,7 +139,6 @@ func (m *mailServer) certificate() *tls.Config {
 	return s.TLS
 }
 
-// configuration is that of a relay by the server.
 func (m *mailServer) configuration(t *testing.T) Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "password")
@@ -148,7 +146,6 @@ func (m *mailServer) configuration(t *testing.T) Config {
 	return Config{Host: m.addr, User: "mayfly", PasswordFile: file, From: "mayfly@sender.example", Allow: []string{"QA@example.com", "*@Example.org"}}
 }
 
-// relay is a relay by the server.
 func (m *mailServer) relay(t *testing.T, change func(*Config)) *Relay {
 	t.Helper()
 	c := m.configuration(t)
@@ -367,7 +364,6 @@ func scripted(t *testing.T, serve func(c net.Conn)) *Relay {
 	return New(Config{Host: l.Addr().String(), TLS: "none", From: "a@b.example", Allow: []string{"*@example.org"}}, "")
 }
 
-// readMessage reads to the end of a message.
 func readMessage(c net.Conn) {
 	in := bufio.NewScanner(c)
 	for in.Scan() && in.Text() != "." {

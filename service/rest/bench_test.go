@@ -138,7 +138,6 @@ func load(b *testing.B, base string, paths, fields []string, want answer) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 }
 
-// skipAnswer reads an answer with a known status.
 func skipAnswer(r *bufio.Reader, status int) error {
 	line, err := r.ReadSlice('\n')
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"mayfly/service/rest"
 )
 
-// failing is a service whose inboxes cannot be read.
 type failing struct {
 	*service.Service
 	fail func() error
@@ -158,7 +157,6 @@ func TestLargeMessagesWaitForMemory(t *testing.T) {
 	}
 }
 
-// slowStore calls a function before each message is read.
 type slowStore struct {
 	*service.Service
 	before func()

@@ -11,7 +11,6 @@ import (
 	"mayfly/service/rest"
 )
 
-// fakeRelay is a relay that fails with err.
 type fakeRelay struct {
 	err   error
 	keyID string

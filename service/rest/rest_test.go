@@ -34,13 +34,11 @@ type testServer struct {
 	log     *logBuffer
 }
 
-// newTestServer serves a fresh service until the test ends.
 func newTestServer(t testing.TB, o rest.Options) *testServer {
 	t.Helper()
 	return newTestServerFor(t, o, func(s *service.Service) rest.Service { return s })
 }
 
-// newServerAndKey serves a fresh service and makes a key.
 func newServerAndKey(t testing.TB, plan service.Plan) (srv *testServer, key string) {
 	t.Helper()
 	srv = newTestServer(t, rest.Options{})
@@ -87,10 +85,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }
 
-// logBuffer is a log that can be read while it is written.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -108,7 +104,6 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// key makes an API key and returns its secret.
 func (srv *testServer) key(t testing.TB, plan service.Plan) string {
 	t.Helper()
 	secret, _, err := srv.service.CreateKey(t.Context(), t.Name(), plan)
@@ -116,7 +111,6 @@ func (srv *testServer) key(t testing.TB, plan service.Plan) string {
 	return secret
 }
 
-// deliver lets a message arrive.
 func (srv *testServer) deliver(t testing.TB, address, raw string) {
 	t.Helper()
 	to, err := srv.service.Recipient(t.Context(), "", address)
@@ -138,7 +132,6 @@ func (srv *testServer) newMessage(t testing.TB, key, raw string) (in inbox, path
 	return in, in.path() + "/messages/" + list.Messages[0].ID
 }
 
-// answer is an answer as a client sees it.
 type answer struct {
 	status int
 	header http.Header
@@ -179,7 +172,6 @@ func (srv *testServer) call(t testing.TB, key, method, path, body string, fields
 	return a
 }
 
-// wants is call, whose answer must have a status.
 func (srv *testServer) wants(t testing.TB, status int, key, method, path, body string, fields ...string) {
 	t.Helper()
 	if a := srv.call(t, key, method, path, body, fields...); a.status != status {
@@ -204,7 +196,6 @@ func decode[T any](t testing.TB, a answer, status int) (v T) {
 	return v
 }
 
-// inbox is what the tests need to know about an inbox.
 type inbox struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
@@ -212,7 +203,6 @@ type inbox struct {
 
 func (i inbox) path() string { return "/v1/inboxes/" + i.ID }
 
-// newInbox makes an inbox through the API.
 func (srv *testServer) newInbox(t testing.TB, key string) inbox {
 	t.Helper()
 	return decode[inbox](t, srv.call(t, key, "POST", "/v1/inboxes", ""), http.StatusCreated)

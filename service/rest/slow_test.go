@@ -49,7 +49,6 @@ func (s inMemory) WaitMessages(ctx context.Context, _ service.Key, _ string, _ u
 	return false, nil
 }
 
-// pipes is a listener of connections in memory, which have no buffers.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -104,7 +103,6 @@ func write(t *testing.T, c net.Conn, text string) {
 	must(t, err)
 }
 
-// wantStatus reads the beginning of an answer.
 func wantStatus(t *testing.T, c net.Conn, status string) {
 	t.Helper()
 	b := make([]byte, len("HTTP/1.1 200"))

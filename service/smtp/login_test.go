@@ -11,7 +11,6 @@ import (
 	"mayfly/service/limits"
 )
 
-// far is a listener whose clients are on another machine.
 type far struct{ net.Listener }
 
 type farConn struct{ net.Conn }

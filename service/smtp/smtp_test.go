@@ -135,7 +135,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// serve starts a server on loopback that ends with the test.
 func serve(t *testing.T, svc Service, o Options) (*Server, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -165,7 +164,6 @@ func serveOn(t *testing.T, l net.Listener, svc Service, o Options) *Server {
 	return s
 }
 
-// peer speaks SMTP line by line.
 type peer struct {
 	t *testing.T
 	net.Conn
@@ -210,7 +208,6 @@ func (c *peer) expect(want string) string {
 	}
 }
 
-// expectEnd checks that the server has closed the connection.
 func (c *peer) expectEnd() {
 	c.t.Helper()
 	if rest, err := io.ReadAll(c.r); err != nil || len(rest) > 0 {
@@ -405,7 +402,6 @@ func (c *peer) envelope() {
 	c.expect("250")
 }
 
-// beginData begins the message of such a transaction.
 func (c *peer) beginData() {
 	c.t.Helper()
 	c.envelope()
@@ -506,7 +502,6 @@ func TestAcceptedOnlyWhenStored(t *testing.T) {
 	})
 }
 
-// lines are what is logged.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -764,7 +759,6 @@ func TestGuessesOfRecipients(t *testing.T) {
 	})
 }
 
-// fromAddress is a connection from an address.
 type fromAddress struct {
 	net.Conn
 	remote net.Addr
@@ -1032,7 +1026,6 @@ func TestShutdownThatRunsOutOfTime(t *testing.T) {
 	})
 }
 
-// selfSigned returns a TLS configuration with the certificate of net/http/httptest.
 func selfSigned(t *testing.T) *tls.Config {
 	t.Helper()
 	web := httptest.NewTLSServer(nil)

@@ -48,7 +48,6 @@ func (g *gate) set(fingerprint, keyID string) {
 	}
 }
 
-// pipes is a listener for connections within the process.
 type pipes struct{ conns chan net.Conn }
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -174,7 +173,6 @@ func (f *fixture) user(keyID string) (*ssh.Client, ssh.Signer) {
 	return client, signer
 }
 
-// run runs a command and returns its output and its status.
 func run(t *testing.T, c *ssh.Client, command string, prepare ...func(*ssh.Session)) (string, int) {
 	t.Helper()
 	s, err := c.NewSession()

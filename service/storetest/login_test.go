@@ -73,7 +73,6 @@ func logins(t *testing.T, st store) {
 	}
 }
 
-// holders returns the addresses of the key's inboxes that have a message.
 func holders(t *testing.T, s *service.Service, k service.Key, subject string) (addresses []string) {
 	list, err := s.Inboxes(t.Context(), k, service.Page{})
 	must(t, err)

@@ -114,7 +114,6 @@ func (m *modelStore) create(t *testing.T, keyID string) {
 	}
 }
 
-// pick returns one of the inboxes, or nil.
 func (m *modelStore) pick() *modelInbox {
 	ids := slices.Sorted(maps.Keys(m.inboxes))
 	if len(ids) == 0 {

@@ -93,7 +93,6 @@ func wantCode(t *testing.T, err error, code service.Code) {
 	}
 }
 
-// failure is the error of a call whose result does not matter.
 func failure[T any](_ T, err error) error { return err }
 
 // together makes n calls at once, each of which succeeds or fails with a code, and returns how many

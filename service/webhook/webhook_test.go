@@ -73,7 +73,6 @@ func (r *receiver) answer(handler http.HandlerFunc) {
 	r.handler = handler
 }
 
-// Write adds a line to the log of the sender.
 func (r *receiver) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +85,6 @@ func (r *receiver) logged() string {
 	return r.log.String()
 }
 
-// at returns when the requests for a message came.
 func (r *receiver) at(id string) []time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +126,6 @@ func wantStats(t *testing.T, r *receiver, want Stats) {
 	}
 }
 
-// pass lets time pass.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
