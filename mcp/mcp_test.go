@@ -229,29 +229,6 @@ func TestSignup(t *testing.T) {
 	}
 }
 
-func TestWaitForMessageReportsProgressAndReturnsWhatArrives(t *testing.T) {
-	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	inbox := a.inbox()
-	a.deliver(inbox, apitest.Mail{From: "other@example.org", Subject: "Something else"})
-	params := &sdk.CallToolParams{Name: "wait_for_message", Arguments: map[string]any{"inbox": inbox.Email, "from": "ACME"}}
-	params.SetProgressToken("token")
-	done := make(chan *sdk.CallToolResult)
-	go func() {
-		r, err := a.session.CallTool(t.Context(), params)
-		if err != nil {
-			t.Error(err)
-		}
-		done <- r
-	}()
-	if p := <-a.progress; !strings.Contains(p, "waited") {
-		t.Errorf("progress %q", p)
-	}
-	m := a.deliver(inbox, apitest.Mail{From: "no-reply@acme.example", Subject: "Hello", Text: "Hello Ada"})
-	if got := text(<-done); !strings.Contains(got, m.ID) {
-		t.Errorf("got %q, want message %s", got, m.ID)
-	}
-}
-
 func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{Extensions: true}, nil)

@@ -471,23 +471,6 @@ func TestAProgramThatCrashesAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody else uses its key: there is no limit, and none is announced.
-func TestNoLimit(t *testing.T) {
-	t.Parallel()
-	s := open(t, options(t))
-	r, err := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+"/v1/inboxes", nil)
-	must(t, err)
-	r.Header.Set("X-API-Key", s.Key)
-	for range 1_100 {
-		answer, err := http.DefaultClient.Do(r)
-		must(t, err)
-		answer.Body.Close()
-		if h := answer.Header; answer.StatusCode != http.StatusOK || h.Get("RateLimit") != "" || h.Get("RateLimit-Policy") != "" {
-			t.Fatalf("%s, header %v", answer.Status, h)
-		}
-	}
-}
-
 // A client that trusts the certificate alone sends mail over TLS, also after a new start, which makes no other one.
 func TestTLS(t *testing.T) {
 	o := options(t)

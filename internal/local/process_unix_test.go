@@ -7,27 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"mayfly/internal/local"
 )
-
-func TestItHasASessionOfItsOwn(t *testing.T) {
-	t.Parallel()
-	s := open(t, options(t))
-	if session, err := unix.Getsid(s.PID); err != nil || session != s.PID {
-		t.Errorf("its session is that of %d, %v", session, err)
-	}
-	if dir, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(s.PID), "cwd")); err == nil && dir != "/" {
-		t.Errorf("it works in %s", dir)
-	}
-}
 
 func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()

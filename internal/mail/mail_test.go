@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,16 +19,6 @@ import (
 )
 
 func parse(s string) *Message { return Parse([]byte(s)) }
-
-// fixture reads a message from testdata. Its lines end in LF there and in CRLF here, as they came.
-func fixture(t testing.TB, name string) []byte {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.ReplaceAll(bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
-}
 
 // outline is what a message comes to, one thing a line.
 func outline(m *Message) string {
@@ -303,22 +291,6 @@ func TestBrokenMessages(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) { checkOutline(t, parse(test.raw), test.want) })
-	}
-}
-
-func TestHeader(t *testing.T) {
-	m := Parse(fixture(t, "header.eml"))
-	if want := "Zoë, 你好 — see"; m.Subject != want {
-		t.Errorf("subject %q, want %q", m.Subject, want)
-	}
-	if want := (Address{"Müller, Jürgen", "j.mueller@example.test"}); m.From != want {
-		t.Errorf("from %q, want %q", m.From, want)
-	}
-	if want := []Address{{"A", "a@example.test"}, {"", "b@example.test"}, {"C D", "c@example.test"}}; !slices.Equal(m.To, want) {
-		t.Errorf("to %q, want %q", m.To, want)
-	}
-	if f := m.Fields[1]; f.Name != "X-Folded" || f.Value != "one two three" || f.Raw != "X-Folded: one\r\n two\r\n\tthree" {
-		t.Errorf("field %+v", f)
 	}
 }
 

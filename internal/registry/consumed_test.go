@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,31 +24,6 @@ func handOver(t *testing.T, r *registry.Registry, inboxID, messageID string) (ga
 	}, func() bool { return true })
 	must(t, err)
 	return gave
-}
-
-func TestWhatWasHandedOverIsKept(t *testing.T) {
-	dir := t.TempDir()
-	r := registry.Open(dir, "default", base)
-	if !handOver(t, r, "a", "1") || handOver(t, r, "a", "1") || !handOver(t, r, "a", "2") || !handOver(t, r, "b", "1") {
-		t.Error("a message is not delivered once")
-	}
-	if handOver(t, registry.Open(dir, "default", base), "a", "2") {
-		t.Error("it is delivered again after a restart")
-	}
-	if err := r.UpdateConsumed(t.Context(), "a", func(h *watch.Consumed) bool {
-		return h.Take(watch.Code, watch.Found{Message: api.Message{ID: "3"}})
-	}, func() bool { return false }); err != nil || !handOver(t, r, "a", "3") {
-		t.Errorf("what was not printed counts as delivered; %v", err)
-	}
-	must(t, errors.Join(r.Remove("a"), r.Remove("b")))
-	for _, left := range files(t, dir) {
-		if filepath.Ext(left) != ".lock" { // which others may wait for
-			t.Errorf("%s is left", left)
-		}
-	}
-	if all := list(t, r); len(all) != 0 {
-		t.Errorf("the inboxes are %v", all)
-	}
 }
 
 func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {

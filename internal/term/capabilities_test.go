@@ -8,8 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
-
-	"mayfly/render/image"
 )
 
 func TestMessagesChangeCapabilities(t *testing.T) {
@@ -58,28 +56,6 @@ func TestTheVersionIsAskedOfKittyAndGhostty(t *testing.T) {
 		var c Capabilities
 		if _, cmd := c.Update(tea.EnvMsg{environ}); (cmd != nil) != want {
 			t.Errorf("%s: asked %v", environ, cmd != nil)
-		}
-	}
-}
-
-func TestImageMode(t *testing.T) {
-	for _, c := range []struct {
-		profile colorprofile.Profile
-		version string
-		want    image.Protocol
-	}{
-		{colorprofile.Unknown, "", image.Off},
-		{colorprofile.ASCII, "kitty(0.30.0)", image.Off},
-		{colorprofile.ANSI, "", image.Blocks},
-		{colorprofile.ANSI256, "kitty(0.30.0)", image.Blocks},
-		{colorprofile.TrueColor, "xterm(380)", image.Blocks},
-		{colorprofile.TrueColor, "kitty(0.27.1)", image.Blocks},
-		{colorprofile.TrueColor, "kitty(0.30.0)", image.KittyCells},
-		{colorprofile.TrueColor, "ghostty 1.1", image.KittyCells},
-	} {
-		if m := (&Capabilities{Profile: c.profile, Version: c.version}).ImageMode(); m.Protocol != c.want ||
-			(m.Cell != image.Size{}) != (c.want == image.KittyCells) {
-			t.Errorf("%v %q: %+v, want %v", c.profile, c.version, m, c.want)
 		}
 	}
 }

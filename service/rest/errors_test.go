@@ -154,21 +154,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// net/http answers this by itself, unless it is told not to.
-func TestOptionsOfTheServer(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	r, err := http.NewRequestWithContext(t.Context(), "OPTIONS", srv.base, nil)
-	must(t, err)
-	r.URL.Opaque = "*"
-	resp, err := http.DefaultClient.Do(r)
-	must(t, err)
-	defer resp.Body.Close()
-	if body, _ := io.ReadAll(resp.Body); !strings.HasPrefix(string(body), `{"error":{"code":404,`) {
-		t.Errorf("%d %s", resp.StatusCode, body)
-	}
-}
-
 // A body of exactly the limit is accepted, one byte more is refused.
 func TestBodyAtItsLimit(t *testing.T) {
 	t.Parallel()

@@ -177,28 +177,6 @@ func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 	})
 }
 
-// An answer that is in memory needs no more of it.
-func TestAnswersThatAreKeptNeedNoMemory(t *testing.T) {
-	t.Parallel()
-	const size = 2 << 20
-	raw := "Content-Type: application/octet-stream\r\n\r\n" + strings.Repeat("x", size)
-	large := limits.NewMemory(4 * size)
-	slowly(t, inMemory{raw: []byte(raw)}, rest.Options{Large: large}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
-		ask := func() {
-			c := dial()
-			defer c.Close()
-			write(t, c, "GET /v1/inboxes/inbox_any/messages/msg_any HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\n\r\n")
-			wantStatus(t, c, "200")
-		}
-		ask()
-		synctest.Wait()
-		if !large.Acquire("others", 2*size) || !large.Acquire("more", size) {
-			t.Fatal("the first answer still has memory")
-		}
-		ask()
-	})
-}
-
 // A client that sends slowly is disconnected, in the header as in the body.
 func TestSlowWriterIsCutOff(t *testing.T) {
 	t.Parallel()
