@@ -35,6 +35,7 @@ var overSSH = map[string]string{
 	"watch":    "json",
 	"sessions": "json",
 	"save":     "",
+	"snap":     "update format",
 	"release":  "to",
 	"extend":   "ttl json",
 	"rm":       "all messages yes",

@@ -16,7 +16,8 @@ var notOverSSH = map[string]string{
 	"mayfly": "version debug profile base-url insecure",
 	"read":   "screenshot phone dark dkim-key",
 	"save":   "dir",
-	"exec":   "", "snap": "", "preview": "", "mcp": "", "up": "", "down": "", "serve": "", "admin": "", "health": "", "key": "", "doctor": "", "man": "", "completion": "",
+	"snap":   "dir",
+	"exec":   "", "preview": "", "mcp": "", "up": "", "down": "", "serve": "", "admin": "", "health": "", "key": "", "doctor": "", "man": "", "completion": "",
 	"version": "", localCommand: "", sshCommandName: "",
 }
 

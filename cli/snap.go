@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -24,7 +25,8 @@ func (a *app) snapCommand() *cobra.Command {
 		Long: "Compare a message that arrived with NAME.txt, a text file to be committed: the header fields that a reader sees, the text, links, attachments and " +
 			"the findings of the checks. What differs from run to run is masked: «code», «token», «date», «time», «id», «inbox» and the like.\n\n" +
 			"If the message differs, the differences are printed word by word, and the exit status is 1. --update accepts them. A snapshot that does not exist is " +
-			"written; where the variable CI is set, that fails, too. `mayfly exec` prints at its end which snapshots of the folder no test asked for.",
+			"written; where the variable CI is set on this machine, that fails, too. `mayfly exec` prints at its end which snapshots of the folder no test asked for.\n\n" +
+			"Over SSH, the snapshot is read from standard input, and a new one is printed: with --update, or where there is none.",
 		Example: "mayfly wait \"$ADDRESS\" >/dev/null && mayfly snap signup \"$ADDRESS\"\nmayfly snap signup --update",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 3 {
@@ -43,7 +45,12 @@ func (a *app) snapCommand() *cobra.Command {
 			}
 			m.Rules = s.rules
 			o.CI, o.State = a.env.Getenv("CI") != "", a.env.Getenv(stateVariable)
-			file, written, err := snapshot.Check(args[0], snapshot.Text(m, inbox.Email), o)
+			file, written, text := args[0], false, snapshot.Text(m, inbox.Email)
+			if a.visit == nil {
+				file, written, err = snapshot.Check(args[0], text, o)
+			} else {
+				err = a.compareInput(file, text, o.Update)
+			}
 			var differs *snapshot.Mismatch
 			result := examined{file: filepath.ToSlash(file), name: args[0], by: "snapshot"}
 			if err != nil {
@@ -69,4 +76,23 @@ func (a *app) snapCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Update, "update", false, "accept the message as it is")
 	formatFlag(cmd, &format, "`format` of what is printed: text, or the difference as github (annotation), sarif or junit")
 	return cmd
+}
+
+// maxSnapshot bounds a snapshot that is read from standard input, in bytes.
+const maxSnapshot = 4 << 20
+
+// compareInput compares a text with the snapshot on standard input, since a session has no files. A new one is printed.
+func (a *app) compareInput(name, text string, update bool) error {
+	var kept []byte
+	if !update && a.visit.terminal == nil {
+		var err error
+		if kept, err = io.ReadAll(io.LimitReader(a.env.Stdin, maxSnapshot)); err != nil {
+			return fmt.Errorf("read the snapshot: %w", err)
+		}
+	}
+	if len(kept) == 0 {
+		_, err := io.WriteString(a.env.Stdout, text)
+		return err
+	}
+	return snapshot.Compare(name, string(kept), text)
 }

@@ -127,6 +127,12 @@ func TestCommandsOverSSH(t *testing.T) {
 			t.Errorf("the archive has %v, %v; want %s", h, err, want)
 		}
 	}
+	kept := ok(`.*«code».*`, "", "snap signup "+address+" --update") + "\n"
+	ok(regexp.QuoteMeta(strings.TrimSpace(kept)), "", "snap signup "+address)
+	ok("", kept, "snap signup "+address)
+	if out, said, status := over(t, ada, strings.Replace(kept, "«code»", "soon", 1), "snap signup "+address); status != 1 || !strings.Contains(out, "+ «code»") || !strings.Contains(said, "--update") {
+		t.Errorf("another snapshot: status %d, %q, %q", status, out, said)
+	}
 	fails(ada, 2, "ssh HOST save - | tar x", "save "+address)
 	fails(ada, 1, "no relay", "release --to x@y.test "+address)
 	fails(ada, 2, "ssh -t", "")

@@ -108,16 +108,13 @@ func Check(name, text string, o Options) (file string, written bool, err error) 
 		return file, false, err
 	}
 	kept, err := os.ReadFile(file)
-	before := strings.ReplaceAll(string(kept), "\r\n", "\n") // as Git may check it out
 	missing := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case err != nil && !missing:
+	if err != nil && !missing {
 		return file, false, err
-	case err == nil && before == text:
-		return file, false, nil
-	case !missing && !o.Update:
-		line, words := differences(before, text)
-		return file, false, &Mismatch{file, line, words}
+	}
+	differs := Compare(file, string(kept), text)
+	if !missing && (differs == nil || !o.Update) {
+		return file, false, differs
 	}
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return file, false, err
@@ -129,6 +126,16 @@ func Check(name, text string, o Options) (file string, written bool, err error) 
 		return file, true, fmt.Errorf("there was no snapshot %s; it was written: commit it", file)
 	}
 	return file, true, nil
+}
+
+// Compare compares a text with the snapshot that was kept in a file. The error is a [Mismatch].
+func Compare(file, kept, text string) error {
+	before := strings.ReplaceAll(kept, "\r\n", "\n") // as Git may check it out
+	if before == text {
+		return nil
+	}
+	line, words := differences(before, text)
+	return &Mismatch{file, line, words}
 }
 
 // differences returns the first line that differs, from 1, and all that differ, with their words marked.
