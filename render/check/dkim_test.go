@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/emersion/go-msgauth/dkim"
 
@@ -59,6 +60,7 @@ func TestDKIM(t *testing.T) {
 		}
 		return out.String()
 	}
+	const expiring = "DKIM-Signature: v=1; a=rsa-sha256; d=acme.example; s=x; h=from; x=1000000000; bh=AAAA; b=AAAA\r\n" + plain
 	whole := sign("acme.example", private, "List-Unsubscribe", "List-Unsubscribe-Post")
 	for name, c := range map[string]struct{ raw, key, want string }{
 		"not signed":             {plain, "", ""},
@@ -76,12 +78,17 @@ func TestDKIM(t *testing.T) {
 		"without one-click":      {sign("acme.example", private, "List-Unsubscribe"), public, "dkim-unsubscribe"},
 		"by Ed25519":             {sign("acme.example", edwards, "List-Unsubscribe", "List-Unsubscribe-Post"), other, ""},
 		"by Ed25519, no key":     {sign("acme.example", edwards, "List-Unsubscribe", "List-Unsubscribe-Post"), "", "dkim-key"},
+		"expired since":          {expiring, "", ""},
+		"expired before":         {"X-Received: 2001-09-09T01:46:41Z\r\n" + expiring, "", "dkim-signature"},
 		"by two":                 {strings.TrimSuffix(sign("esp.example", edwards, "From"), plain) + whole, public, ""},
 		"header too large":       {"X: " + strings.Repeat("a\r\n ", 1<<16) + "a\r\n" + whole, public, "dkim-signature"},
 	} {
 		in := check.Input{Raw: []byte(c.raw), Rules: check.Rules{DKIMKey: c.key}}
 		for _, f := range mail.Parse(in.Raw).Fields {
 			in.Fields = append(in.Fields, check.Field{Name: f.Name, Value: f.Value})
+			if f.Name == "X-Received" {
+				in.ReceivedAt, _ = time.Parse(time.RFC3339, f.Value)
+			}
 		}
 		var ids []string
 		for _, f := range check.Run(in) {
