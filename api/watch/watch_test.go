@@ -569,30 +569,6 @@ func TestPauseAndRemove(t *testing.T) {
 	}
 }
 
-func TestListOfInboxes(t *testing.T) {
-	run(t, extended, watch.Options{}, 1, func(s *screen) {
-		s.pass(time.Minute)
-		before := len(s.find(watch.Inboxes, -1))
-		if before == 0 {
-			t.Fatal("no list of inboxes")
-		}
-		must(t, failure(s.server.Create("made-elsewhere", time.Hour)))
-		s.pass(time.Second)
-		lists := s.find(watch.Inboxes, -1)
-		if len(lists) != before+1 || len(lists[before].Inboxes) != 2 {
-			t.Fatalf("%d lists, %d before", len(lists), before)
-		}
-	})
-	run(t, contract, watch.Options{}, 1, func(s *screen) {
-		s.pass(10 * time.Minute)
-		n := slices.IndexFunc(s.server.Requests(), func(r apitest.Request) bool { return r.Path == "/v1/inboxes" })
-		last := slices.IndexFunc(s.server.Requests()[n+1:], func(r apitest.Request) bool { return r.Path == "/v1/inboxes" })
-		if n < 0 || last >= 0 {
-			t.Error("the list that the service does not have is asked for once")
-		}
-	})
-}
-
 // Inboxes that are not on the first page of the list, or leave it, are followed as without a list.
 func TestInboxesBeyondTheFirstPage(t *testing.T) {
 	paged := extended
@@ -657,30 +633,6 @@ func TestSlowReadersGetTheNewestList(t *testing.T) {
 		}
 		cancel()
 		<-done
-	})
-}
-
-func TestOrder(t *testing.T) {
-	run(t, contract, watch.Options{}, 1, func(s *screen) {
-		now := time.Now()
-		for i, d := range []int{3, 1, 2, 2} {
-			_, err := s.server.Deliver(s.inboxes[0].Email, apitest.Mail{Subject: fmt.Sprint(i), ReceivedAt: now.Add(-time.Duration(d) * time.Hour)})
-			must(t, err)
-		}
-		s.pass(time.Minute)
-		var messages []api.Summary // as the last event about it has them; the first may come between the deliveries
-		for _, e := range s.all() {
-			if e.InboxID == s.inboxes[0].ID && e.Messages != nil {
-				messages = e.Messages
-			}
-		}
-		var subjects []string
-		for _, m := range messages {
-			subjects = append(subjects, m.Subject)
-		}
-		if got := strings.Join(subjects, " "); got != "1 3 2 0" { // of the same time: as the service sent them
-			t.Errorf("order: %s", got)
-		}
 	})
 }
 

@@ -3,9 +3,6 @@ package registry_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,31 +44,4 @@ func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 	})
-}
-
-// Many processes hand over the same messages at once.
-func TestSeveralProcessesHandOver(t *testing.T) {
-	const processes, messages = 8, 40
-	dir, ended := inProcesses(t, processes, func(_ string, r *registry.Registry) {
-		for n := range messages {
-			if handOver(t, r, "a", fmt.Sprint(n)) {
-				fmt.Println("gave", n)
-			}
-		}
-	})
-	if dir == "" {
-		return
-	}
-	var gave []string
-	for range processes {
-		for line := range strings.Lines(<-ended) {
-			if id, ok := strings.CutPrefix(strings.TrimSpace(line), "gave "); ok {
-				gave = append(gave, id)
-			}
-		}
-	}
-	slices.Sort(gave)
-	if len(gave) != messages || len(slices.Compact(gave)) != messages {
-		t.Errorf("%d messages were delivered, of %d", len(gave), messages)
-	}
 }

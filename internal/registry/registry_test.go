@@ -2,9 +2,7 @@ package registry_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -235,30 +233,4 @@ func TestADamagedFileCostsOneInbox(t *testing.T) {
 	if got := list(t, r); len(got) != 2 {
 		t.Errorf("put again: %+v", got)
 	}
-}
-
-const processVariable = "MAYFLY_TEST_PROCESS"
-
-// inProcesses runs a test again in n processes at once, each of which gets a name and the folder, and what
-// they print. In such a process dir is "" and the test is over.
-func inProcesses(t *testing.T, n int, work func(name string, r *registry.Registry)) (dir string, ended chan string) {
-	t.Helper()
-	if spec := os.Getenv(processVariable); spec != "" {
-		name, dir, _ := strings.Cut(spec, " ")
-		work(name, registry.Open(dir, "default", base))
-		return "", nil
-	}
-	dir, ended = t.TempDir(), make(chan string)
-	for p := range n {
-		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-		c.Env = append(os.Environ(), fmt.Sprint(processVariable, "=p", p, " ", dir))
-		go func() {
-			output, err := c.CombinedOutput()
-			if err != nil {
-				t.Errorf("%v: %s", err, output)
-			}
-			ended <- string(output)
-		}()
-	}
-	return dir, ended
 }

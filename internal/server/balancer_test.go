@@ -2,14 +2,10 @@ package server_test
 
 import (
 	"bufio"
-	"crypto/tls"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/smtp"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -128,37 +124,6 @@ func TestHTTPConnectionsOfAnAddress(t *testing.T) {
 			break
 		}
 		runtime.Gosched()
-	}
-}
-
-func TestSMTPS(t *testing.T) {
-	t.Parallel()
-	c := config(t)
-	dir := t.TempDir()
-	c.SMTPCert, c.SMTPKey = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	certificate(t, c.SMTPCert, c.SMTPKey, "mx.test")
-	c.SMTPS = "127.0.0.1:0"
-	s := start(t, c)
-	_, in := newInbox(t, s)
-	conn, err := tls.Dial("tcp", s.Addr("SMTPS"), &tls.Config{InsecureSkipVerify: true})
-	must(t, err)
-	client, err := smtp.NewClient(conn, "mx.test")
-	must(t, err)
-	defer client.Close()
-	if ok, _ := client.Extension("STARTTLS"); ok {
-		t.Error("STARTTLS within TLS")
-	}
-	must(t, client.Mail("x@y.test"))
-	must(t, client.Rcpt(in.Address))
-	w, err := client.Data()
-	must(t, err)
-	must(t, failure(fmt.Fprint(w, "Subject: secret\r\n\r\n")))
-	must(t, w.Close())
-	must(t, client.Quit())
-
-	c.Store, c.SMTPCert, c.SMTPKey = filepath.Join(dir, "store"), "", ""
-	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "SMTPS needs a certificate") {
-		t.Errorf("without a certificate: %v", err)
 	}
 }
 

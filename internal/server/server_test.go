@@ -334,7 +334,11 @@ func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	certificate(t, cert, key, "first.test")
-	c.HTTPCert, c.HTTPKey, c.SMTPCert, c.SMTPKey = cert, key, cert, key
+	c.HTTPCert, c.HTTPKey, c.SMTPS = cert, key, "127.0.0.1:0"
+	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "SMTPS needs a certificate") {
+		t.Errorf("without a certificate: %v", err)
+	}
+	c.SMTPCert, c.SMTPKey = cert, key
 	var log logBuffer
 	c.Log = slog.New(slog.NewTextHandler(&log, nil))
 	s := start(t, c)
@@ -377,6 +381,17 @@ func TestTLS(t *testing.T) {
 	if status, _ := get(t, client, "https://"+s.HTTPAddr()+"/readyz"); status != http.StatusOK {
 		t.Errorf("ready: %d", status)
 	}
+	_, in := newInbox(t, s)
+	conn, err := tls.Dial("tcp", s.Addr("SMTPS"), &tls.Config{InsecureSkipVerify: true})
+	must(t, err)
+	mail, err := smtp.NewClient(conn, "second.test")
+	must(t, err)
+	defer mail.Close()
+	if ok, _ := mail.Extension("STARTTLS"); ok {
+		t.Error("STARTTLS within TLS")
+	}
+	must(t, mail.Mail("x@y.test"))
+	must(t, mail.Rcpt(in.Address))
 }
 
 // A certificate that has expired is used, since nothing better is there, and said to have.

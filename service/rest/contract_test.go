@@ -398,29 +398,6 @@ func TestLongPollOfAnAddress(t *testing.T) {
 	}
 }
 
-// catching is a service whose keys all get the inboxes of unknown addresses.
-type catching struct{ *service.Service }
-
-func (catching) CatchesAll(service.Key) bool { return true }
-
-func TestCatchAllIsSaidWithTheListOfInboxes(t *testing.T) {
-	t.Parallel()
-	for catches, want := range map[bool]string{false: "", true: "?1"} {
-		srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
-			if catches {
-				return catching{s}
-			}
-			return s
-		})
-		key := srv.key(t, service.Dev)
-		first := srv.call(t, key, "GET", "/v1/inboxes", "")
-		unchanged := srv.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+first.header.Get("ETag"))
-		if unchanged.status != http.StatusNotModified || first.header.Get("Catch-All") != want || unchanged.header.Get("Catch-All") != want {
-			t.Errorf("catch-all is %v: %v, %v", catches, first.header, unchanged.header)
-		}
-	}
-}
-
 // deleting is a service that deletes the last message of each page once it was read.
 type deleting struct{ *service.Service }
 

@@ -25,27 +25,6 @@ func (srv *testServer) longPoll(t *testing.T, key, path, etag string) <-chan ans
 	return c
 }
 
-func TestLongPollEndsWhenTheTimeIsUp(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{MaxWait: time.Millisecond})
-	key := srv.key(t, service.Dev)
-	path := srv.newInbox(t, key).path() + "/messages"
-	first := srv.call(t, key, "GET", path, "", "Prefer: wait=50")
-	if first.status != http.StatusOK || first.header.Get("Preference-Applied") != "wait" {
-		t.Errorf("without a tag: %d %v", first.status, first.header)
-	}
-	// The service's longest wait counts, not the client's.
-	a := srv.call(t, key, "GET", path, "", "If-None-Match: "+first.header.Get("ETag"), "Prefer: wait=50")
-	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "wait" {
-		t.Errorf("%d %v", a.status, a.header)
-	}
-	// A request that does not ask for it does not wait.
-	a = srv.call(t, key, "GET", path, "", "If-None-Match: "+first.header.Get("ETag"))
-	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
-		t.Errorf("%d %v", a.status, a.header)
-	}
-}
-
 func TestBoundsOfLongPolls(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, rest.Options{MaxLongPolls: 2, MaxLongPollsPerKey: 1})
