@@ -83,6 +83,16 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	check(t, failure(there.Sweep(t.Context(), in.ExpiresAt, 10)))
 	heard.wants(in.ID)
 
+	// The connections that listen are cut, and established again.
+	if n := countAll(t, here, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE datname = current_database() AND (query = 'LISTEN mayfly' OR query = '-- ping')`); n < 2 {
+		t.Fatalf("%d connections listened", n)
+	}
+	heard.wants("")
+	echo.wants("")
+	create(t, there, 3, time.Hour)
+	heard.wants("key_a")
+
 	// Announcements of any number arrive, but only at other processes.
 	var many []string
 	for i := range 2000 {
@@ -102,15 +112,6 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	}
 	there.announcer.announce(many...)
 	heard.wants("")
-
-	// The connections that listen are cut, and established again.
-	if n := countAll(t, here, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-		WHERE datname = current_database() AND (query = 'LISTEN mayfly' OR query = '-- ping')`); n < 2 {
-		t.Fatalf("%d connections listened", n)
-	}
-	heard.wants("")
-	create(t, there, 3, time.Hour)
-	heard.wants("key_a")
 }
 
 // When an announcement has included topics that arrived while it was gathered, no empty one

@@ -106,35 +106,26 @@ func load(b *testing.B, base string, paths, fields []string, want answer) {
 	}
 	var left atomic.Int64
 	left.Store(int64(b.N))
-	done := make(chan error)
+	var clients errgroup.Group
 	b.ReportAllocs()
 	b.ResetTimer()
-	const connections = 16
-	for range connections {
-		go func() {
+	for range 16 {
+		clients.Go(func() error {
 			c, err := net.Dial("tcp", host)
 			if err != nil {
-				done <- err
-				return
+				return err
 			}
 			defer c.Close()
 			r := bufio.NewReader(c)
-			for n := left.Add(-1); n >= 0; n = left.Add(-1) {
-				if _, err := io.WriteString(c, requests[n%int64(len(requests))]); err != nil {
-					done <- err
-					return
-				}
-				if err := skipAnswer(r, want.status); err != nil {
-					done <- err
-					return
+			for n := left.Add(-1); n >= 0 && err == nil; n = left.Add(-1) {
+				if _, err = io.WriteString(c, requests[n%int64(len(requests))]); err == nil {
+					err = skipAnswer(r, want.status)
 				}
 			}
-			done <- nil
-		}()
+			return err
+		})
 	}
-	for range connections {
-		must(b, <-done)
-	}
+	must(b, clients.Wait())
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 }
 
