@@ -1,18 +1,9 @@
 package term
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 )
-
-func TestDumb(t *testing.T) {
-	for term, want := range map[string]bool{"dumb": true, "": runtime.GOOS != "windows", "xterm": false, "vt100": false} {
-		if (Env{"TERM=" + term}).Dumb() != want {
-			t.Errorf("TERM=%s: dumb is not %v", term, want)
-		}
-	}
-}
 
 func TestNotification(t *testing.T) {
 	long := strings.Repeat("ö", 300)

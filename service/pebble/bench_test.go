@@ -13,13 +13,6 @@ import (
 	"mayfly/service"
 )
 
-func openBenchmark(b *testing.B) *Store {
-	b.Helper()
-	s := mustOpen(b, b.TempDir(), Options{Log: slog.New(slog.DiscardHandler)})
-	b.Cleanup(func() { must(b, s.Close()) })
-	return s
-}
-
 func benchmarkInbox(b *testing.B, s *Store, i int) service.Inbox {
 	b.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -77,7 +70,8 @@ func BenchmarkGrowth(b *testing.B) {
 		{1, 0}, {1, 10_000}, {1, 100_000}, {1_000, 100_000}, {100_000, 0}, {100_000, 1_000_000},
 	} {
 		b.Run(fmt.Sprintf("inboxes=%d/messages=%d", size.inboxes, size.messages), func(b *testing.B) {
-			s := openBenchmark(b)
+			s := mustOpen(b, b.TempDir(), Options{Log: slog.New(slog.DiscardHandler)})
+			b.Cleanup(func() { must(b, s.Close()) })
 			inboxes := make([]service.Inbox, size.inboxes)
 			var creators sync.WaitGroup
 			for w := range 64 {

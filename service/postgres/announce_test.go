@@ -113,19 +113,3 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	there.announcer.announce(many...)
 	heard.wants("")
 }
-
-// When an announcement has included topics that arrived while it was gathered, no empty one
-// follows.
-func TestNoEmptyAnnouncement(t *testing.T) {
-	t.Parallel()
-	var a announcer
-	a.init()
-	a.announce("one")
-	a.announce("other")
-	if n := len(a.payloads()); n != 1 {
-		t.Errorf("%d payloads, want 1", n)
-	}
-	if list := a.payloads(); len(list) != 0 {
-		t.Errorf("no topics are announced as %q", list)
-	}
-}
