@@ -168,11 +168,12 @@ func TestKeys(t *testing.T) {
 		w.expect(a, "mf_wrong", mail, a.wrong)
 		must(t, failure(w.service.RevokeKey(t.Context(), w.keys[w.secrets[0]].ID)))
 		w.expect(a, w.secrets[0], mail, a.wrong)
+		must(t, failure(w.service.SetPlan(t.Context(), w.keys[w.secrets[1]].ID, service.Free)))
+		w.expect(a, w.secrets[1], mail, "403 ")
 		for range 20 {
 			w.post(a, "mf_wrong", "")
 		}
 		w.expect(a, "mf_other", mail, a.used) // too many wrong keys
-		must(t, failure(w.service.SetPlan(t.Context(), w.keys[w.secrets[1]].ID, service.Free)))
 	})
 }
 
