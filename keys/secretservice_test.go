@@ -34,7 +34,7 @@ func onSessionBus(t *testing.T, name, prepare string, arguments ...string) {
 	arguments = append(arguments, "--", "bash", "-euc", prepare+"\n"+`exec "$0" -test.run="$1" -test.v`, os.Args[0], "^"+t.Name()+"$")
 	c := exec.CommandContext(t.Context(), "dbus-run-session", arguments...)
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + run, "LANG=C.UTF-8", scene + "=" + name}
-	c.WaitDelay = time.Second
+	c.WaitDelay = 10 * time.Second // for a keyring that has yet to see the end of its bus
 	output, err := c.CombinedOutput()
 	t.Logf("%s", output)
 	must(t, err)
