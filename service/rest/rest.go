@@ -176,10 +176,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.awaitUnused(ctx)
 	s.closeUnused()
 	err := s.http.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(err, s.http.Close())
+	if err == nil || errors.Is(err, net.ErrClosed) { // the listener was closed by drain
+		return nil
 	}
-	return err
+	return errors.Join(err, s.http.Close())
 }
 
 // unusedGrace is how long a client that has just connected may take to send its request, although the server is shutting
