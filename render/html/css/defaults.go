@@ -83,7 +83,9 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 		if quirks || s.Blocks != doc.Start { // a table does not inherit an align attribute
 			s.Text = ToStart
 		}
-		s.Blocks = doc.Start
+		s.Blocks, s.Cells = doc.Start, Length{}
+	case atom.Td, atom.Th:
+		s.Padding = [4]Length{s.Cells, s.Cells, s.Cells, s.Cells}
 	}
 }
 
@@ -106,6 +108,10 @@ func (s *Style) attributes(n *html.Node) {
 			s.alignAttribute(n, strings.ToLower(a.Val))
 		case "valign":
 			s.setVerticalAlign(strings.ToLower(a.Val))
+		case "cellpadding":
+			if n.DataAtom == atom.Table {
+				setDimension(&s.Cells, a.Val)
+			}
 		case "height":
 			setDimension(&s.Height, a.Val)
 		case "width":

@@ -75,10 +75,11 @@ type Inherited struct {
 	Sup        bool
 	Sub        bool
 	RTL        bool
-	Override   bool // the direction of characters is overridden: unicode-bidi
-	Unseen     bool // visibility: hidden, which a child may override
-	OnImage    bool // on a background image: the background is unknown
-	Collapsed  bool // cells share their borders
+	Override   bool   // the direction of characters is overridden: unicode-bidi
+	Unseen     bool   // visibility: hidden, which a child may override
+	OnImage    bool   // on a background image: the background is unknown
+	Collapsed  bool   // cells share their borders
+	Cells      Length // the padding of its cells, by the cellpadding of a table
 	WhiteSpace WhiteSpace
 	Transform  Transform
 	Text       TextAlign
