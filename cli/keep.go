@@ -115,8 +115,8 @@ func (k *keptMails) summarise(a *app, kept bool) error {
 			return fmt.Errorf("reading a message again: %w", err)
 		}
 		m := message.File(file.Path, "eml", string(raw))
-		checks := a.config().Checks
-		m.Rules = check.Rules{Local: true, Ignore: checks.Ignore, Clients: checks.Clients}
+		m.Rules = a.rules()
+		m.Rules.Local = true
 		var found, files []string
 		for _, f := range m.Mail().Checks() {
 			if f.Level >= check.Warning && f.Alike > 0 {

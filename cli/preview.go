@@ -142,7 +142,8 @@ func (p *preview) render(file string) rendered {
 	}
 	var out bytes.Buffer
 	m := message.File(file, kind, string(content))
-	m.Rules.DKIMKey, m.Rules.Ignore, m.Rules.Clients = p.key, p.app.config().Checks.Ignore, p.app.config().Checks.Clients
+	m.Rules = p.app.rules()
+	m.Rules.DKIMKey = p.key
 	switch {
 	case p.explain:
 		err = explain(&out, m.Mail())

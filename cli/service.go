@@ -200,7 +200,7 @@ func (a *app) connection(p endpoint, key string, through http.RoundTripper) (*co
 		}
 		return nil, f
 	}
-	rules := check.Rules{Ignore: a.config().Checks.Ignore, Clients: a.config().Checks.Clients}
+	rules := a.rules()
 	if u, err := url.Parse(p.baseURL); err == nil {
 		rules.Local = sockets.IsLoopback(u.Hostname())
 	}
@@ -263,6 +263,12 @@ func (a *app) dir(variable, fallback string) string {
 		base = fallback
 	}
 	return filepath.Join(base, "mayfly")
+}
+
+// rules are those of config.toml for the checks.
+func (a *app) rules() check.Rules {
+	c := a.config().Checks
+	return check.Rules{Ignore: c.Ignore, Clients: c.Clients}
 }
 
 // config reads config.toml, once. What is wrong in it goes to stderr, except where it is of the application
