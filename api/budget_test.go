@@ -10,6 +10,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/fortest"
 )
 
 func TestBudgetIsNeverExceeded(t *testing.T) {
@@ -47,7 +48,7 @@ func TestUsedUpBudgetFailsAtOnceWhenTheWaitIsLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c, box := inbox(t, apitest.Options{})
 		for range 60 {
-			must(t, failure(c.Inbox(t.Context(), box.ID)))
+			must(t, fortest.Failure(c.Inbox(t.Context(), box.ID)))
 		}
 		_, err := c.Inbox(t.Context(), box.ID)
 		var e *api.Error
@@ -77,7 +78,7 @@ func TestBackgroundLeavesRoom(t *testing.T) {
 			t.Errorf("%d background requests in a minute", n)
 		}
 		for range 12 {
-			must(t, failure(c.Inbox(t.Context(), box.ID)))
+			must(t, fortest.Failure(c.Inbox(t.Context(), box.ID)))
 		}
 		if time.Now().After(end.Add(time.Second)) {
 			t.Error("a person had to wait")
@@ -95,7 +96,7 @@ func TestBudgetOfAService(t *testing.T) {
 	for service, want := range map[int]int{0: 60, 300: 300, 30: 30, 1: 1, 3: 3} {
 		synctest.Test(t, func(t *testing.T) {
 			_, client, box := inbox(t, apitest.Options{Extensions: service > 0, RequestsPerMinute: service})
-			must(t, failure(client.Inbox(t.Context(), box.ID)))
+			must(t, fortest.Failure(client.Inbox(t.Context(), box.ID)))
 			if limit := client.Budget().Usage().Limit; limit != want {
 				t.Errorf("service %d: the limit is %d", service, limit)
 			}
@@ -108,15 +109,15 @@ func TestBudgetOfAService(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, c, box := inbox(t, apitest.Options{Extensions: true})
-		must(t, failure(c.PollMessages(t.Context(), box.ID, api.Poll{Wait: time.Second})))
+		must(t, fortest.Failure(c.PollMessages(t.Context(), box.ID, api.Poll{Wait: time.Second})))
 		for range 2000 {
-			must(t, failure(c.Background().Inbox(t.Context(), box.ID)))
+			must(t, fortest.Failure(c.Background().Inbox(t.Context(), box.ID)))
 		}
 		if u := c.Budget().Usage(); u != (api.Usage{}) {
 			t.Errorf("usage: %+v", u)
 		}
 		server.Fail(apitest.Limited, 1)
-		wantError(t, failure(c.Background().Inbox(t.Context(), box.ID)), api.ErrRateLimited)
+		wantError(t, fortest.Failure(c.Background().Inbox(t.Context(), box.ID)), api.ErrRateLimited)
 		if _, wait := c.Budget().Background(); wait < time.Second {
 			t.Errorf("after a 429 the next request is made in %v", wait)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/fortest"
 )
 
 func count(s *apitest.Server, method string) (n int) {
@@ -30,14 +31,7 @@ func count(s *apitest.Server, method string) (n int) {
 	return n
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func failure[T any](_ T, err error) error { return err }
+var must = fortest.Must
 
 func wantError(t *testing.T, err, want error) {
 	t.Helper()
@@ -94,11 +88,11 @@ func TestCalls(t *testing.T) {
 			if content, err := c.AttachmentContent(ctx, box.ID, sent.ID, a); err != nil || string(content) != "content" {
 				t.Errorf("AttachmentContent: %q, %v", content, err)
 			}
-			wantError(t, failure(c.Message(ctx, box.ID, "msg_other")), api.ErrNotFound)
+			wantError(t, fortest.Failure(c.Message(ctx, box.ID, "msg_other")), api.ErrNotFound)
 			if err := c.DeleteInbox(ctx, box.ID); err != nil {
 				t.Errorf("DeleteInbox: %v", err)
 			}
-			wantError(t, failure(c.Inbox(ctx, box.ID)), api.ErrNotFound)
+			wantError(t, fortest.Failure(c.Inbox(ctx, box.ID)), api.ErrNotFound)
 			wantError(t, c.DeleteInbox(ctx, box.ID), api.ErrNotFound)
 			if _, err := c.CreateInbox(ctx, api.CreateInbox{Domain: "elsewhere.example"}); !errors.Is(err, api.ErrInvalid) || !strings.Contains(err.Error(), "domain must be one of") {
 				t.Errorf("a domain that there is not: %v", err)
@@ -111,13 +105,13 @@ func TestExtensions(t *testing.T) {
 	server, c, box := inbox(t, apitest.Options{Extensions: true, RequestsPerMinute: 300})
 	ctx := t.Context()
 	for i := range 5 {
-		must(t, failure(server.Deliver(box.Email, apitest.Mail{From: "a@b.example", FromName: "Ada", Subject: fmt.Sprint(i), Raw: []byte("Subject: raw\r\n\r\n")})))
+		must(t, fortest.Failure(server.Deliver(box.Email, apitest.Mail{From: "a@b.example", FromName: "Ada", Subject: fmt.Sprint(i), Raw: []byte("Subject: raw\r\n\r\n")})))
 	}
 	list, err := c.PollMessages(ctx, box.ID, api.Poll{Wait: time.Second})
 	if err != nil || !list.Waited || list.ETag == "" || len(list.Messages) != 5 || list.Messages[0].FromName != "Ada" {
 		t.Fatalf("PollMessages: %+v, %v", list, err)
 	}
-	wantError(t, failure(c.PollMessages(ctx, box.ID, api.Poll{ETag: list.ETag})), api.ErrNotModified)
+	wantError(t, fortest.Failure(c.PollMessages(ctx, box.ID, api.Poll{ETag: list.ETag})), api.ErrNotModified)
 	page, err := c.PollMessages(ctx, box.ID, api.Poll{Limit: 2, After: list.Messages[1].ID})
 	if err != nil || len(page.Messages) != 2 || page.Total != 5 || page.Messages[0].Subject != "2" {
 		t.Errorf("part of the list: %+v, %v", page, err)
@@ -148,8 +142,8 @@ func TestExtensions(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"DeleteMessage": func() error { return c.DeleteMessage(ctx, box.ID, "msg_none") },
 		"EmptyInbox":    func() error { return c.EmptyInbox(ctx, "inbox_none") },
-		"ExtendInbox":   func() error { return failure(c.ExtendInbox(ctx, "inbox_none", time.Hour)) },
-		"Delivery":      func() error { return failure(c.Delivery(ctx, box.ID, "msg_none")) },
+		"ExtendInbox":   func() error { return fortest.Failure(c.ExtendInbox(ctx, "inbox_none", time.Hour)) },
+		"Delivery":      func() error { return fortest.Failure(c.Delivery(ctx, box.ID, "msg_none")) },
 	} {
 		if err := call(); !errors.Is(err, api.ErrNotFound) || errors.Is(err, api.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
@@ -168,7 +162,7 @@ func TestExtensions(t *testing.T) {
 	if left := time.Until(got.ExpiresAt); err != nil || got.ID != box.ID || got.MessageCount == nil || left < 47*time.Hour || left > 48*time.Hour {
 		t.Errorf("ExtendInbox: %+v, %v", got, err)
 	}
-	wantError(t, failure(c.ExtendInbox(ctx, box.ID, time.Second)), api.ErrInvalid)
+	wantError(t, fortest.Failure(c.ExtendInbox(ctx, box.ID, time.Second)), api.ErrInvalid)
 }
 
 // The list of inboxes is read page by page, whatever is made or deleted meanwhile, and of a service that has
@@ -197,7 +191,7 @@ func TestInboxesOfAllPages(t *testing.T) {
 			}
 			answer, err := server.Transport().RoundTrip(r)
 			if requests == 1 {
-				must(t, failure(c.CreateInbox(t.Context(), api.CreateInbox{})))
+				must(t, fortest.Failure(c.CreateInbox(t.Context(), api.CreateInbox{})))
 				for n := range test.deletes {
 					must(t, c.DeleteInbox(t.Context(), ids[2-n]))
 				}
@@ -231,7 +225,7 @@ func TestUnknownPathIsNoMissingMessage(t *testing.T) {
 	wantError(t, c.DeleteMessage(t.Context(), box.ID, "msg_none"), api.ErrNotFound)
 	wantError(t, c.DeleteMessage(t.Context(), box.ID, m.ID), api.ErrUnsupported)
 	wantError(t, c.EmptyInbox(t.Context(), box.ID), api.ErrUnsupported)
-	wantError(t, failure(c.ExtendInbox(t.Context(), box.ID, time.Hour)), api.ErrUnsupported)
+	wantError(t, fortest.Failure(c.ExtendInbox(t.Context(), box.ID, time.Hour)), api.ErrUnsupported)
 }
 
 func TestNoExtensions(t *testing.T) {
@@ -260,7 +254,7 @@ func TestNoExtensions(t *testing.T) {
 		},
 		"DeleteMessage": func() error { return c.DeleteMessage(ctx, box.ID, ids[0]) },
 		"EmptyInbox":    func() error { return c.EmptyInbox(ctx, box.ID) },
-		"ExtendInbox":   func() error { return failure(c.ExtendInbox(ctx, box.ID, time.Hour)) },
+		"ExtendInbox":   func() error { return fortest.Failure(c.ExtendInbox(ctx, box.ID, time.Hour)) },
 	}
 	for name, call := range calls {
 		wantError(t, call(), api.ErrUnsupported)
@@ -269,7 +263,7 @@ func TestNoExtensions(t *testing.T) {
 			t.Errorf("%s is not remembered: %v", name, err)
 		}
 	}
-	wantError(t, failure(c.Delivery(ctx, box.ID, ids[0])), api.ErrNotFound)
+	wantError(t, fortest.Failure(c.Delivery(ctx, box.ID, ids[0])), api.ErrNotFound)
 	if list, err := c.Messages(ctx, box.ID); err != nil || len(list.Messages) != 3 {
 		t.Errorf("Messages: %+v, %v", list, err)
 	}
@@ -344,7 +338,7 @@ func TestDeleteThatWasCarriedOutCountsAsDeleted(t *testing.T) {
 			t.Errorf("DeleteMessage: %v", err)
 		}
 		server.Fail(apitest.CutAfter, 1)
-		if err := failure(c.ExtendInbox(t.Context(), box.ID, time.Hour)); !errors.Is(err, api.ErrUnavailable) || count(server, "PATCH") != 1 {
+		if err := fortest.Failure(c.ExtendInbox(t.Context(), box.ID, time.Hour)); !errors.Is(err, api.ErrUnavailable) || count(server, "PATCH") != 1 {
 			t.Errorf("ExtendInbox was made %d times: %v", count(server, "PATCH"), err)
 		}
 	})
@@ -468,7 +462,7 @@ func TestRedirects(t *testing.T) {
 	if _, err := c.Inbox(t.Context(), "other"); !errors.Is(err, api.ErrUnexpected) || !strings.Contains(err.Error(), elsewhere.URL) {
 		t.Errorf("to another origin: %v", err)
 	}
-	wantError(t, failure(c.Inbox(t.Context(), "loop")), api.ErrUnexpected)
+	wantError(t, fortest.Failure(c.Inbox(t.Context(), "loop")), api.ErrUnexpected)
 	wantError(t, c.DeleteInbox(t.Context(), "same"), api.ErrUnexpected)
 	if _, err := c.CreateInbox(t.Context(), api.CreateInbox{}); !errors.Is(err, api.ErrUnexpected) || posts.Load() != 1 {
 		t.Errorf("POST: %v", err)
@@ -554,7 +548,7 @@ func TestKeyDoesNotShow(t *testing.T) {
 func TestHostileIDs(t *testing.T) {
 	server, c, _ := inbox(t, apitest.Options{})
 	for _, id := range []string{"a/b", "../../admin", "a?b=c", "a#b", "a%2Fb", "\x1b[2J", "ä", "a b", `a"b`} {
-		wantError(t, failure(c.Message(t.Context(), id, id)), api.ErrNotFound)
+		wantError(t, fortest.Failure(c.Message(t.Context(), id, id)), api.ErrNotFound)
 	}
 	for _, r := range server.Requests() {
 		if strings.Count(r.Path, "/") != 5 || strings.ContainsAny(r.Path, "?#") {
@@ -563,7 +557,7 @@ func TestHostileIDs(t *testing.T) {
 	}
 	before := len(server.Requests())
 	for _, id := range []string{"", ".", "..", strings.Repeat("a", 2000)} {
-		wantError(t, failure(c.Inbox(t.Context(), id)), api.ErrInvalid)
+		wantError(t, fortest.Failure(c.Inbox(t.Context(), id)), api.ErrInvalid)
 	}
 	if len(server.Requests()) != before {
 		t.Error("a request was made for what is no ID")
@@ -577,7 +571,7 @@ func TestTrace(t *testing.T) {
 		c := server.Client(api.Options{Trace: func(tr api.Trace) { traces = append(traces, tr) }})
 		server.SetDelay(50 * time.Millisecond)
 		server.Fail(apitest.InternalError, 1)
-		must(t, failure(c.Inbox(t.Context(), box.ID)))
+		must(t, fortest.Failure(c.Inbox(t.Context(), box.ID)))
 		if len(traces) != 2 || traces[0].Status != 500 || traces[1].Status != 200 || traces[1].Attempt != 2 ||
 			traces[1].URL != "http://localhost/v1/inboxes/"+box.ID || traces[1].Duration != 50*time.Millisecond || traces[1].Bytes == 0 {
 			t.Errorf("%+v", traces)

@@ -15,6 +15,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/fortest"
 )
 
 // harness is a service and the environment in which commands use it.
@@ -152,12 +153,7 @@ func (s *harness) deliver(address string, m apitest.Mail) api.Message {
 	return message
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // parse reads one line of JSON.
 func parse(t *testing.T, line string, into any) {

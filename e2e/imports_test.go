@@ -34,7 +34,7 @@ var floors = [][]string{
 	{"render/html/css", "render/lexicon"},
 	{"render/doc"},
 	{"api", "internal/mail", "internal/clean"},
-	{"assets", "docs", "internal/address", "internal/ballast", "internal/sockets", "internal/files", "internal/near", "internal/diff", "internal/guard", "internal/systemd"},
+	{"assets", "docs", "internal/address", "internal/ballast", "internal/sockets", "internal/files", "internal/near", "internal/diff", "internal/guard", "internal/systemd", "internal/fortest"},
 	{"packaging/image", "packaging/clients"},
 	{"packaging/modules"},
 }

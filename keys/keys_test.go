@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"mayfly/internal/fortest"
 )
 
 const key = "mf_0123456789abcdef"
@@ -66,12 +68,7 @@ func (f *fakeKeyring) remove(name string) error {
 	return nil
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // store returns a store in an empty folder with a keyring and an environment.
 func store(t *testing.T, k keyring, environment map[string]string) *Store {

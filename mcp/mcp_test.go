@@ -19,6 +19,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/fortest"
 	"mayfly/internal/registry"
 	"mayfly/mcp"
 )
@@ -125,12 +126,7 @@ func text(r *sdk.CallToolResult) string {
 	return strings.Join(all, "\n")
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // madeInbox is an inbox in a result. Its field Email is the address.
 type madeInbox struct {

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -116,7 +117,7 @@ func TestTagsDoNotCrossKeys(t *testing.T) {
 		}
 		refused := func(k service.Key, username string) {
 			t.Helper()
-			wantCode(t, failure(s.CreateInbox(t.Context(), k, service.NewInbox{Username: username})), service.Taken)
+			wantCode(t, fortest.Failure(s.CreateInbox(t.Context(), k, service.NewInbox{Username: username})), service.Taken)
 		}
 		ada := create(t, s, a, "ada")
 		refused(b, "ada+x")
@@ -199,7 +200,7 @@ func TestCatchAll(t *testing.T) {
 		}
 		must(t, s.DeleteInbox(t.Context(), other, theirs.ID))
 		for _, address := range []string{theirs.Address, "theirs+tag@x.test"} {
-			wantCode(t, failure(s.Recipient(t.Context(), "", address)), service.NotFound)
+			wantCode(t, fortest.Failure(s.Recipient(t.Context(), "", address)), service.NotFound)
 		}
 
 		// Simultaneous mails for one address create one inbox, after all of them were addressed.
@@ -229,7 +230,7 @@ func TestCatchAll(t *testing.T) {
 		deliver(t, s, plainMail, "expires@any.example")
 		expiring := recipients(t, s, "expires@any.example").To
 		gone.To = append(gone.To, expiring...)
-		must(t, failure(s.ExtendInbox(t.Context(), k, inboxOf("alone@any.example").ID, time.Hour)))
+		must(t, fortest.Failure(s.ExtendInbox(t.Context(), k, inboxOf("alone@any.example").ID, time.Hour)))
 		must(t, s.DeleteInbox(t.Context(), k, inboxOf("together@any.example").ID))
 		time.Sleep(2 * time.Minute)
 		gone.Raw = []byte(plainMail)
@@ -338,7 +339,7 @@ func TestEmailsPerDay(t *testing.T) {
 			t.Errorf("to be tried again after %v", got)
 		}
 		time.Sleep(time.Second - time.Millisecond)
-		wantCode(t, failure(s.Recipient(t.Context(), "", in.Address)), service.OverQuota)
+		wantCode(t, fortest.Failure(s.Recipient(t.Context(), "", in.Address)), service.OverQuota)
 		time.Sleep(time.Millisecond)
 		deliver(t, s, plainMail, in.Address)
 	})

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -20,7 +21,7 @@ func TestMaxTTLOfPlans(t *testing.T) {
 		if err != nil || in.Address != strings.Repeat("a", 64)+"@y.test" || in.ExpiresAt.Sub(in.CreatedAt) != ttl || in.KeyID != k.ID {
 			t.Errorf("%+v, %v", in, err)
 		}
-		wantCode(t, failure(s.CreateInbox(t.Context(), k, service.NewInbox{TTL: ttl + time.Second})), service.Invalid)
+		wantCode(t, fortest.Failure(s.CreateInbox(t.Context(), k, service.NewInbox{TTL: ttl + time.Second})), service.Invalid)
 	}
 }
 
@@ -78,7 +79,7 @@ func TestInboxesInPages(t *testing.T) {
 		pages(9, "two", "one", 5)
 		pages(9, "foreign", "", 5)
 		for _, after := range []string{"inbox_none", foreign.ID[:len(foreign.ID)-9], foreign.ID + "0", "msg" + strings.TrimPrefix(foreign.ID, "inbox")} {
-			wantCode(t, failure(s.Inboxes(t.Context(), k, service.Page{After: after})), service.NotFound)
+			wantCode(t, fortest.Failure(s.Inboxes(t.Context(), k, service.Page{After: after})), service.NotFound)
 		}
 	})
 }
@@ -126,11 +127,11 @@ func TestExpiry(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		gone := func() {
 			t.Helper()
-			wantCode(t, failure(s.Inbox(t.Context(), k, in.ID)), service.NotFound)
-			wantCode(t, failure(s.Messages(t.Context(), k, in.ID, service.Page{})), service.NotFound)
-			wantCode(t, failure(s.Message(t.Context(), k, in.ID, id)), service.NotFound)
+			wantCode(t, fortest.Failure(s.Inbox(t.Context(), k, in.ID)), service.NotFound)
+			wantCode(t, fortest.Failure(s.Messages(t.Context(), k, in.ID, service.Page{})), service.NotFound)
+			wantCode(t, fortest.Failure(s.Message(t.Context(), k, in.ID, id)), service.NotFound)
 			wantCode(t, s.DeleteInbox(t.Context(), k, in.ID), service.NotFound)
-			wantCode(t, failure(s.Recipient(t.Context(), "", in.Address)), service.NotFound)
+			wantCode(t, fortest.Failure(s.Recipient(t.Context(), "", in.Address)), service.NotFound)
 			wantCode(t, s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte(plainMail)}), service.NotFound)
 			all, err := s.Inboxes(t.Context(), k, service.Page{})
 			must(t, err)
@@ -154,7 +155,7 @@ func TestAddressStaysWithItsKey(t *testing.T) {
 		first := create(t, s, k, "ci")
 		deliver(t, s, plainMail, first.Address)
 		must(t, s.DeleteInbox(t.Context(), k, first.ID))
-		wantCode(t, failure(s.CreateInbox(t.Context(), other, service.NewInbox{Username: "ci"})), service.Taken)
+		wantCode(t, fortest.Failure(s.CreateInbox(t.Context(), other, service.NewInbox{Username: "ci"})), service.Taken)
 
 		second := create(t, s, k, "ci")
 		if second.ID == first.ID || list(t, s, k, second.ID).Total != 0 {
@@ -162,7 +163,7 @@ func TestAddressStaysWithItsKey(t *testing.T) {
 		}
 		deliver(t, s, plainMail, second.Address)
 		time.Sleep(hour) // expired
-		wantCode(t, failure(s.CreateInbox(t.Context(), other, service.NewInbox{Username: "ci"})), service.Taken)
+		wantCode(t, fortest.Failure(s.CreateInbox(t.Context(), other, service.NewInbox{Username: "ci"})), service.Taken)
 		third := create(t, s, k, "ci")
 		if list(t, s, k, third.ID).Total != 0 {
 			t.Error("old messages are in the new inbox")

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -36,7 +37,7 @@ func TestKeys(t *testing.T) {
 	in := create(t, s, k, "ada")
 	next, _, err := s.RotateKey(ctx, k.ID, 0)
 	must(t, err)
-	wantCode(t, failure(s.Authenticate(ctx, secret)), service.Unauthorized)
+	wantCode(t, fortest.Failure(s.Authenticate(ctx, secret)), service.Unauthorized)
 	k, err = s.Authenticate(ctx, next)
 	must(t, err)
 	_, err = s.Inbox(ctx, k, in.ID)
@@ -49,15 +50,15 @@ func TestKeys(t *testing.T) {
 	if q, err := s.Allow(ctx, k); err != nil || q.Limit != 60 {
 		t.Errorf("after the change of the plan: %+v, %v", q, err)
 	}
-	wantCode(t, failure(s.SetPlan(ctx, k.ID, "gold")), service.Invalid)
+	wantCode(t, fortest.Failure(s.SetPlan(ctx, k.ID, "gold")), service.Invalid)
 
 	_, err = s.RevokeKey(ctx, k.ID)
 	must(t, err)
-	wantCode(t, failure(s.Authenticate(ctx, next)), service.Unauthorized)
+	wantCode(t, fortest.Failure(s.Authenticate(ctx, next)), service.Unauthorized)
 	_, _, err = s.RotateKey(ctx, k.ID, 0)
 	wantCode(t, err, service.Invalid)
-	wantCode(t, failure(s.Recipient(ctx, "", in.Address)), service.NotFound)
-	wantCode(t, failure(s.RevokeKey(ctx, "key_none")), service.NotFound)
+	wantCode(t, fortest.Failure(s.Recipient(ctx, "", in.Address)), service.NotFound)
+	wantCode(t, fortest.Failure(s.RevokeKey(ctx, "key_none")), service.NotFound)
 
 	all, err := s.Keys(ctx)
 	must(t, err)
@@ -83,7 +84,7 @@ func TestRotatedKeyKeepsItsOldSecret(t *testing.T) {
 		must(t, err)
 		time.Sleep(24*time.Hour - time.Second)
 		for _, secret := range []string{first, second} {
-			must(t, failure(s.Authenticate(ctx, secret)))
+			must(t, fortest.Failure(s.Authenticate(ctx, secret)))
 		}
 		all, err := s.Keys(ctx)
 		must(t, err)
@@ -91,16 +92,16 @@ func TestRotatedKeyKeepsItsOldSecret(t *testing.T) {
 			t.Errorf("last uses in %+v", all)
 		}
 		time.Sleep(time.Second)
-		wantCode(t, failure(s.Authenticate(ctx, first)), service.Unauthorized)
-		must(t, failure(s.Authenticate(ctx, second)))
-		wantCode(t, failure(s.EnsureKey(ctx, first, "", service.Dev)), service.Taken)
+		wantCode(t, fortest.Failure(s.Authenticate(ctx, first)), service.Unauthorized)
+		must(t, fortest.Failure(s.Authenticate(ctx, second)))
+		wantCode(t, fortest.Failure(s.EnsureKey(ctx, first, "", service.Dev)), service.Taken)
 
 		third, _, err := s.RotateKey(ctx, k.ID, time.Hour)
 		must(t, err)
-		must(t, failure(s.Authenticate(ctx, second)))
-		must(t, failure(s.RevokeKey(ctx, k.ID)))
+		must(t, fortest.Failure(s.Authenticate(ctx, second)))
+		must(t, fortest.Failure(s.RevokeKey(ctx, k.ID)))
 		for _, secret := range []string{second, third} {
-			wantCode(t, failure(s.Authenticate(ctx, secret)), service.Unauthorized)
+			wantCode(t, fortest.Failure(s.Authenticate(ctx, secret)), service.Unauthorized)
 		}
 	})
 }
@@ -111,7 +112,7 @@ func TestKeyWithAGivenSecret(t *testing.T) {
 	s, _ := start(t, service.Dev, service.Options{})
 	ctx := t.Context()
 	secret := strings.Repeat("s3cr3t-!", 4)
-	wantCode(t, failure(s.Authenticate(ctx, secret)), service.Unauthorized)
+	wantCode(t, fortest.Failure(s.Authenticate(ctx, secret)), service.Unauthorized)
 
 	made, err := s.EnsureKey(ctx, secret, "ci", service.Dev)
 	must(t, err)
@@ -153,8 +154,8 @@ func TestFreePlanHasNoAccess(t *testing.T) {
 	in := create(t, s, k, "ada")
 	k, err := s.SetPlan(t.Context(), k.ID, service.Free)
 	must(t, err)
-	wantCode(t, failure(s.Allow(t.Context(), k)), service.Forbidden)
-	wantCode(t, failure(s.Recipient(t.Context(), "", in.Address)), service.OverQuota)
+	wantCode(t, fortest.Failure(s.Allow(t.Context(), k)), service.Forbidden)
+	wantCode(t, fortest.Failure(s.Recipient(t.Context(), "", in.Address)), service.OverQuota)
 }
 
 func TestRateLimit(t *testing.T) {
@@ -180,7 +181,7 @@ func TestRateLimit(t *testing.T) {
 		must(t, err)
 
 		time.Sleep(30*time.Second - time.Nanosecond)
-		wantCode(t, failure(s.Allow(ctx, k)), service.RateLimited)
+		wantCode(t, fortest.Failure(s.Allow(ctx, k)), service.RateLimited)
 		time.Sleep(time.Nanosecond)
 		q, err = s.Allow(ctx, k)
 		must(t, err)
@@ -196,6 +197,6 @@ func TestRateLimit(t *testing.T) {
 		if q.Limit != 300 || q.Remaining != 300-61 {
 			t.Errorf("with a bigger plan %+v", q)
 		}
-		wantCode(t, failure(s.Allow(ctx, k)), service.RateLimited)
+		wantCode(t, fortest.Failure(s.Allow(ctx, k)), service.RateLimited)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/pebble"
 )
@@ -42,12 +43,7 @@ func start(t *testing.T, plan service.Plan, o service.Options) (*service.Service
 	return s, k
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func wantCode(t *testing.T, err error, code service.Code) {
 	t.Helper()
@@ -55,8 +51,6 @@ func wantCode(t *testing.T, err error, code service.Code) {
 		t.Fatalf("error %v has code %q, want %q", err, got, code)
 	}
 }
-
-func failure[T any](_ T, err error) error { return err }
 
 func createKey(t *testing.T, s *service.Service) service.Key {
 	t.Helper()

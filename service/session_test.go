@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -85,8 +86,8 @@ func TestADeliveryNamesNobodyElsesRecipients(t *testing.T) {
 		k         service.Key
 		inbox, id string
 	}{{b, ada.ID, id}, {a, ann.ID, id}, {a, ada.ID, id + "0"}, {a, ada.ID, ""}} {
-		wantCode(t, failure(s.Delivery(t.Context(), test.k, test.inbox, test.id)), service.NotFound)
+		wantCode(t, fortest.Failure(s.Delivery(t.Context(), test.k, test.inbox, test.id)), service.NotFound)
 	}
 	must(t, s.DeleteMessages(t.Context(), a, ada.ID, id))
-	wantCode(t, failure(s.Delivery(t.Context(), a, ada.ID, id)), service.NotFound)
+	wantCode(t, fortest.Failure(s.Delivery(t.Context(), a, ada.ID, id)), service.NotFound)
 }

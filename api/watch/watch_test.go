@@ -16,6 +16,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/api/watch"
+	"mayfly/internal/fortest"
 )
 
 // screen is a watcher on a service, and what came of it.
@@ -76,14 +77,7 @@ func run(t *testing.T, server apitest.Options, o watch.Options, n int, test func
 	})
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func failure[T any](_ T, err error) error { return err }
+var must = fortest.Must
 
 func (s *screen) create(username string) api.Inbox {
 	s.t.Helper()
@@ -101,7 +95,7 @@ func (s *screen) pass(d time.Duration) {
 
 func (s *screen) deliver(n int, subject string) {
 	s.t.Helper()
-	must(s.t, failure(s.server.Deliver(s.inboxes[n].Email, apitest.Mail{From: "a@acme.example", Subject: subject})))
+	must(s.t, fortest.Failure(s.server.Deliver(s.inboxes[n].Email, apitest.Mail{From: "a@acme.example", Subject: subject})))
 }
 
 // find returns the events of a kind about an inbox, any when n is negative.
@@ -220,7 +214,7 @@ func TestNeverOverTheBudget(t *testing.T) {
 							s.watcher.SetFocused(minute%12 == 1)
 						case 2: // a person does a lot
 							for range 15 {
-								must(t, failure(s.client.Inbox(s.t.Context(), s.inboxes[0].ID)))
+								must(t, fortest.Failure(s.client.Inbox(s.t.Context(), s.inboxes[0].ID)))
 							}
 						case 3:
 							s.watcher.Refresh("")
@@ -293,7 +287,7 @@ func TestPeopleComeFirst(t *testing.T) {
 		s.pass(10 * time.Minute)
 		for range 10 {
 			began := time.Now()
-			must(t, failure(s.client.CreateInbox(s.t.Context(), api.CreateInbox{})))
+			must(t, fortest.Failure(s.client.CreateInbox(s.t.Context(), api.CreateInbox{})))
 			if d := time.Since(began); d > 0 {
 				t.Errorf("a person waited %v", d)
 			}
@@ -340,7 +334,7 @@ func TestMessagesDeletedElsewhere(t *testing.T) {
 		run(t, apitest.Options{Extensions: true}, watch.Options{}, 11, func(s *screen) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			elsewhere := s.server.Client(api.Options{})
-			must(t, failure(elsewhere.Inboxes(context.Background()))) // after which there is no budget
+			must(t, fortest.Failure(elsewhere.Inboxes(context.Background()))) // after which there is no budget
 			listed := func(n int) []api.Summary {
 				list, err := elsewhere.Messages(context.Background(), s.inboxes[n].ID)
 				must(t, err)
@@ -582,7 +576,7 @@ func TestInboxesBeyondTheFirstPage(t *testing.T) {
 		s.pass(2 * time.Minute)
 		s.wants(1, watch.Arrived, 0)
 		for n := range 3 {
-			must(t, failure(s.server.Create(fmt.Sprint("made-elsewhere", n), time.Hour)))
+			must(t, fortest.Failure(s.server.Create(fmt.Sprint("made-elsewhere", n), time.Hour)))
 		}
 		s.pass(time.Second)
 		if lists := s.find(watch.Inboxes, -1); lists[len(lists)-1].Total != 15 || len(lists[len(lists)-1].Inboxes) != 3 {

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"mayfly/api"
+	"mayfly/internal/fortest"
 	"mayfly/internal/local"
 	"mayfly/internal/sockets"
 )
@@ -66,12 +67,7 @@ func beClient(o local.Options) error {
 	return err
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // withArgs sets the arguments that start the service with these options.
 func withArgs(t *testing.T, o local.Options) local.Options {

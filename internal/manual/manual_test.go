@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/docs"
+	"mayfly/internal/fortest"
 )
 
 var colors = Style{
@@ -90,12 +91,7 @@ func TestPagesFitTheirWidth(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // letters are the letters and digits of a text, sorted.
 func letters(text string) string {

@@ -10,6 +10,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/fortest"
 	"mayfly/internal/message"
 )
 
@@ -24,12 +25,7 @@ type service struct {
 	sent   api.Message
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func serve(t *testing.T, o apitest.Options, m apitest.Mail) service {
 	s := service{Server: apitest.New(t, o)}

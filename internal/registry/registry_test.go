@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mayfly/api/watch"
+	"mayfly/internal/fortest"
 	"mayfly/internal/registry"
 )
 
@@ -21,12 +22,7 @@ func inbox(id string) registry.Inbox {
 	return registry.Inbox{ID: id, Email: id + "@mail.example", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func list(t *testing.T, r *registry.Registry) []registry.Inbox {
 	t.Helper()

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/internal/server"
 	"mayfly/service"
 	"mayfly/service/pebble"
@@ -81,9 +82,9 @@ func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
 	t.Helper()
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"plan":     failure(a.CreateKey(ctx, "", "gold", "")),
-		"new plan": failure(a.SetPlan(ctx, revoked, "gold")),
-		"revoked":  failure(a.RotateKey(ctx, revoked, 0)),
+		"plan":     fortest.Failure(a.CreateKey(ctx, "", "gold", "")),
+		"new plan": fortest.Failure(a.SetPlan(ctx, revoked, "gold")),
+		"revoked":  fortest.Failure(a.RotateKey(ctx, revoked, 0)),
 	} {
 		if service.ErrorCode(err) != service.Invalid || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
@@ -95,8 +96,6 @@ func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
 		}
 	}
 }
-
-func failure[T any](_ T, err error) error { return err }
 
 // A server that is starting has the store but no socket yet. Administration waits for it.
 func TestAdministrationWhileAServerStarts(t *testing.T) {

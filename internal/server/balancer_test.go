@@ -8,10 +8,11 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/pires/go-proxyproto"
+
+	"mayfly/internal/fortest"
 )
 
 // behind connects through a balancer that names a client.
@@ -21,7 +22,7 @@ func behind(t *testing.T, addr, client string) (net.Conn, *bufio.Reader) {
 	must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	header := proxyproto.HeaderProxyFromAddrs(2, &net.TCPAddr{IP: net.ParseIP(client), Port: 4000}, conn.RemoteAddr())
-	must(t, failure(header.WriteTo(conn)))
+	must(t, fortest.Failure(header.WriteTo(conn)))
 	return conn, bufio.NewReader(conn)
 }
 
@@ -39,7 +40,7 @@ func TestLimitsBehindABalancer(t *testing.T) {
 	c := config(t)
 	c.Balancers = []string{"192.0.2.0/24", "127.0.0.1"}
 	c.MaxConnectionsPerAddress = 1
-	var log logBuffer
+	var log fortest.Log
 	c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := start(t, c)
 	_, one := behind(t, s.SMTPAddr(), "203.0.113.1")
@@ -53,15 +54,15 @@ func TestLimitsBehindABalancer(t *testing.T) {
 	conn, err := net.Dial("tcp", s.SMTPAddr())
 	must(t, err)
 	defer conn.Close()
-	must(t, failure(io.WriteString(conn, "EHLO me\r\n")))
+	must(t, fortest.Failure(io.WriteString(conn, "EHLO me\r\n")))
 	if answer, err := io.ReadAll(conn); len(answer) > 0 {
 		t.Errorf("without the protocol: %q, %v", answer, err)
 	}
 
 	web, answer := behind(t, s.HTTPAddr(), "203.0.113.9")
-	must(t, failure(io.WriteString(web, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")))
+	must(t, fortest.Failure(io.WriteString(web, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")))
 	wantLine(t, answer, "HTTP/1.1 200")
-	must(t, failure(io.Copy(io.Discard, answer)))
+	must(t, fortest.Failure(io.Copy(io.Discard, answer)))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.HTTPAddr()+"/healthz", nil)
 	must(t, err)
 	req.Header["X-Forwarded-For"] = []string{"203.0.113.66, 203.0.113.8", "192.0.2.5"} // what the client wrote, and what balancers added
@@ -103,7 +104,7 @@ func TestHTTPConnectionsOfAnAddress(t *testing.T) {
 	ask := func(client string) (net.Conn, error) {
 		t.Helper()
 		conn, answer := behind(t, s.HTTPAddr(), client)
-		must(t, failure(io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")))
+		must(t, fortest.Failure(io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")))
 		resp, err := http.ReadResponse(answer, nil)
 		if err != nil {
 			return conn, err
@@ -113,11 +114,11 @@ func TestHTTPConnectionsOfAnAddress(t *testing.T) {
 	}
 	first, err := ask("203.0.113.1")
 	must(t, err)
-	must(t, failure(ask("203.0.113.1")))
+	must(t, fortest.Failure(ask("203.0.113.1")))
 	if _, err := ask("203.0.113.1"); err == nil {
 		t.Error("a third connection from an address is served")
 	}
-	must(t, failure(ask("203.0.113.2")))
+	must(t, fortest.Failure(ask("203.0.113.2")))
 	must(t, first.Close())
 	for { // the server learns of the end a moment later
 		if _, err := ask("203.0.113.1"); err == nil {
@@ -125,21 +126,4 @@ func TestHTTPConnectionsOfAnAddress(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-}
-
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -36,22 +37,22 @@ func TestPOP3(t *testing.T) {
 		wantLine(t, plain, "+OK ")
 		_, another := behind(t, s.Addr("POP3"), client)
 		wantLine(t, another, "-ERR [SYS/TEMP] Too many connections")
-		must(t, failure(io.WriteString(conn, "STLS\r\n")))
+		must(t, fortest.Failure(io.WriteString(conn, "STLS\r\n")))
 		wantLine(t, plain, "+OK ")
 		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
 		defer secure.Close()
 		replies := bufio.NewReader(secure)
 		for pair := range slices.Chunk(keysAndReplies, 2) {
-			must(t, failure(io.WriteString(secure, "USER "+in.Address+"\r\n")))
+			must(t, fortest.Failure(io.WriteString(secure, "USER "+in.Address+"\r\n")))
 			wantLine(t, replies, "+OK ")
-			must(t, failure(io.WriteString(secure, "PASS "+pair[0]+"\r\n")))
+			must(t, fortest.Failure(io.WriteString(secure, "PASS "+pair[0]+"\r\n")))
 			wantLine(t, replies, pair[1])
 		}
 	}
 	login("203.0.113.1", "wrong", "-ERR [AUTH]", secret, "-ERR [SYS/TEMP] Too many wrong keys")
 	login("203.0.113.2", secret, "+OK 0 messages")
 	conn, web := behind(t, s.HTTPAddr(), "203.0.113.1")
-	must(t, failure(io.WriteString(conn, "GET /v1/inboxes HTTP/1.1\r\nHost: localhost\r\nX-API-Key: "+secret+"\r\n\r\n")))
+	must(t, fortest.Failure(io.WriteString(conn, "GET /v1/inboxes HTTP/1.1\r\nHost: localhost\r\nX-API-Key: "+secret+"\r\n\r\n")))
 	wantLine(t, web, "HTTP/1.1 429 ") // wrong keys count in one place
 
 	_, metrics := get(t, http.DefaultClient, "http://"+s.Addr("metrics")+"/metrics")

@@ -28,6 +28,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
+	"mayfly/internal/fortest"
 	"mayfly/internal/registry"
 	"mayfly/internal/server"
 	"mayfly/service"
@@ -280,7 +281,7 @@ func TestHTTPConnectionsAreLimited(t *testing.T) {
 		conn, err := net.Dial("tcp", s.HTTPAddr())
 		must(t, err)
 		t.Cleanup(func() { conn.Close() })
-		must(t, failure(io.WriteString(conn, "GET "+request+"\r\nHost: x\r\n\r\n")))
+		must(t, fortest.Failure(io.WriteString(conn, "GET "+request+"\r\nHost: x\r\n\r\n")))
 		return conn
 	}
 	answered := func(conn net.Conn) {
@@ -339,7 +340,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("without a certificate: %v", err)
 	}
 	c.SMTPCert, c.SMTPKey = cert, key
-	var log logBuffer
+	var log fortest.Log
 	c.Log = slog.New(slog.NewTextHandler(&log, nil))
 	s := start(t, c)
 
@@ -401,7 +402,7 @@ func TestExpiredCertificate(t *testing.T) {
 	dir := t.TempDir()
 	c.SMTPCert, c.SMTPKey = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	certificateUntil(t, c.SMTPCert, c.SMTPKey, "mx.test", time.Now().Add(-time.Hour))
-	var log logBuffer
+	var log fortest.Log
 	c.Log = slog.New(slog.NewTextHandler(&log, nil))
 	s := start(t, c)
 	for range 2 {
@@ -514,9 +515,4 @@ func TestMain(m *testing.M) {
 	os.Exit(pgtest.Run(m))
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"mayfly/api"
+	"mayfly/internal/fortest"
 	"mayfly/internal/server"
 	"mayfly/service/postgres/pgtest"
 )
@@ -83,7 +84,7 @@ func TestWebhooks(t *testing.T) {
 			var owners []*api.Client
 			for _, name := range []string{"one", "two"} {
 				owner := newClient(t, s)
-				must(t, failure(owner.CreateInbox(t.Context(), api.CreateInbox{Username: name})))
+				must(t, fortest.Failure(owner.CreateInbox(t.Context(), api.CreateInbox{Username: name})))
 				owners = append(owners, owner)
 			}
 			hostile := "From: =?utf-8?q?=1B[31m=E2=80=AE?= <a@b.example>\r\nSubject: <b>\xff\x1b]0;x\x07 =?utf-8?q?=01=0D=0A?= \u2028\r\n\r\nx\r\n"

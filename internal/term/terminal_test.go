@@ -15,6 +15,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"mayfly/internal/fortest"
 )
 
 // TestMain is the program that runs in a terminal where this variable is set.
@@ -52,12 +54,7 @@ type terminal struct {
 	said        string
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func start(t *testing.T, environ []string, command ...string) *terminal {
 	t.Helper()

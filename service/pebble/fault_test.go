@@ -22,6 +22,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -37,12 +38,7 @@ func testInbox(t *testing.T, s *Store, name string) service.Inbox {
 	return in
 }
 
-func must(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // checkShares checks that each shared body has as many messages as are counted, and that there is none without.
 func checkShares(t *testing.T, s *Store) (bodies int) {

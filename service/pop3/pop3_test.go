@@ -10,13 +10,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/limits"
 	"mayfly/service/pebble"
@@ -55,12 +55,7 @@ func newWorld(t *testing.T, plan service.Plan, o Options) *world {
 	return w
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func (w *world) create(k service.Key, username string) service.Inbox {
 	w.t.Helper()
@@ -412,9 +407,8 @@ func (t *tap) Read(p []byte) (int, error) {
 
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	web := httptest.NewTLSServer(nil)
-	defer web.Close()
-	w := newWorld(t, service.Dev, Options{TLS: &tls.Config{Certificates: web.TLS.Certificates}})
+	certificate, _ := fortest.Certificate()
+	w := newWorld(t, service.Dev, Options{TLS: certificate})
 	w.deliver(short)
 	c := w.dial(1)
 	c.run("CAPA\n< +OK…\n< STLS\n< TOP\n< UIDL\n< PIPELINING\n< RESP-CODES\n< AUTH-RESP-CODE\n< IMPLEMENTATION Mayfly\n< .\n" +

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"mayfly/internal/fortest"
 )
 
 type listener struct {
@@ -72,7 +74,7 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	heard.wants(in.KeyID)
 	check(t, deliver(t.Context(), there, in, "x"))
 	heard.wants(in.ID)
-	check(t, failure(there.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(2*time.Hour))))
+	check(t, fortest.Failure(there.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(2*time.Hour))))
 	heard.wants(in.ID)
 	check(t, there.DeleteMessages(t.Context(), in, ""))
 	heard.wants(in.ID)
@@ -80,7 +82,7 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	heard.wants(in.ID)
 	in = create(t, there, 2, time.Minute)
 	heard.wants(in.KeyID)
-	check(t, failure(there.Sweep(t.Context(), in.ExpiresAt, 10)))
+	check(t, fortest.Failure(there.Sweep(t.Context(), in.ExpiresAt, 10)))
 	heard.wants(in.ID)
 
 	// The connections that listen are cut, and established again.

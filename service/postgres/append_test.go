@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -245,7 +246,7 @@ func TestLockedKeyDelaysNoOthers(t *testing.T) {
 			case 0:
 				return count(in)
 			case 1:
-				return failure(s.ExtendInbox(ctx, in.KeyID, in.ID, day, day.Add(time.Hour)))
+				return fortest.Failure(s.ExtendInbox(ctx, in.KeyID, in.ID, day, day.Add(time.Hour)))
 			case 2:
 				return s.DeleteMessages(ctx, in, "")
 			}

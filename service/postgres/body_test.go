@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -56,13 +57,13 @@ func TestBodyIsStoredOnce(t *testing.T) {
 		check(t, s.DeleteMessages(t.Context(), inboxes[8], messages(t, s, inboxes[8])[0].ID))
 		wants(1, 98)
 		check(t, s.DeleteInbox(t.Context(), inboxes[11].KeyID, inboxes[11].ID))
-		check(t, failure(s.Sweep(t.Context(), day, 1000)))
+		check(t, fortest.Failure(s.Sweep(t.Context(), day, 1000)))
 		wants(1, 97)
 		// Two are extended, past the end of the body's slot.
 		for _, in := range inboxes[:2] {
-			check(t, failure(s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(48*time.Hour))))
+			check(t, fortest.Failure(s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(48*time.Hour))))
 		}
-		check(t, failure(s.Sweep(t.Context(), slotOf(inboxes[2]).ends().Add(dropAfter), 1000)))
+		check(t, fortest.Failure(s.Sweep(t.Context(), slotOf(inboxes[2]).ends().Add(dropAfter), 1000)))
 		wantPartitions(t, s, 1)
 		wants(1, 2)
 		reads(inboxes[0])

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -152,11 +153,11 @@ func TestClusterWithoutItsCoordinator(t *testing.T) {
 	in, err := v.CreateInbox(t.Context(), k, service.NewInbox{})
 	check(t, err)
 	c.Nodes[0].Stop(pgtest.Kill)
-	await(t, "no connection is left to it", func() bool { return failure(v.Keys(t.Context())) == nil })
+	await(t, "no connection is left to it", func() bool { return fortest.Failure(v.Keys(t.Context())) == nil })
 	check(t, deliver(t.Context(), s, in, "x"))
 	wantMessages(t, s, in, 1)
-	check(t, failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
-	check(t, failure(v.Allow(t.Context(), k)))
+	check(t, fortest.Failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
+	check(t, fortest.Failure(v.Allow(t.Context(), k)))
 	url := strings.Replace(c.Nodes[0].URL(), c.Nodes[0].Addr(), c.Nodes[0].Addr()+","+c.Nodes[1].Addr(), 1)
 	check(t, deliver(t.Context(), open(t, url, Options{}), in, "x"))
 }
@@ -174,17 +175,17 @@ func TestClusterWithoutAWorker(t *testing.T) {
 		check(t, err)
 		on = count(t, s, "SELECT nodeport FROM citus_shards WHERE shardid = get_shard_id_for_distribution_column('owners', $1::text)", k.ID)
 	}
-	check(t, failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
+	check(t, fortest.Failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
 	c.Nodes[1].Stop(pgtest.Kill)
-	await(t, "no connection is left to it", func() bool { return failure(v.Keys(t.Context())) == nil })
+	await(t, "no connection is left to it", func() bool { return fortest.Failure(v.Keys(t.Context())) == nil })
 	for range 20 {
-		check(t, failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
+		check(t, fortest.Failure(v.CreateInbox(t.Context(), k, service.NewInbox{})))
 	}
 	_, _, err := v.CreateKey(t.Context(), "", service.Dev)
 	if err == nil || !strings.HasPrefix(err.Error(), "The server "+c.Nodes[1].Addr()+" of the cluster does not answer") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("making a key ends with %v", err)
 	}
 	for _, node := range []*pgtest.Cluster{c.Nodes[0], c.Nodes[2]} {
-		check(t, failure(open(t, node.URL(), Options{}).Keys(t.Context())))
+		check(t, fortest.Failure(open(t, node.URL(), Options{}).Keys(t.Context())))
 	}
 }

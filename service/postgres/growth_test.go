@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -97,15 +98,15 @@ func grow(b *testing.B, url string, total int) {
 			if in.Messages == 0 {
 				return nil
 			}
-			return failure(s.Message(ctx, in, uint64(1+rand.IntN(in.Messages))))
+			return fortest.Failure(s.Message(ctx, in, uint64(1+rand.IntN(in.Messages))))
 		}))
-		fmt.Println("a list", any(func(in service.Inbox) error { return failure(s.Messages(ctx, in, in.Last+1, 0)) }))
-		fmt.Println("an address", any(func(in service.Inbox) error { return failure(s.InboxByAddress(ctx, in.Address)) }))
+		fmt.Println("a list", any(func(in service.Inbox) error { return fortest.Failure(s.Messages(ctx, in, in.Last+1, 0)) }))
+		fmt.Println("an address", any(func(in service.Inbox) error { return fortest.Failure(s.InboxByAddress(ctx, in.Address)) }))
 		fmt.Printf("%d messages take %d bytes each\n\n", sent, size()/int64(sent))
 	}
 	big, err := s.Inbox(ctx, inboxes[0].KeyID, inboxes[0].ID)
 	check(b, err)
-	fmt.Println("the newest 100 of", big.Messages, times(1, 1, func(int) error { return failure(s.Messages(ctx, big, big.Last+1, 100)) }))
+	fmt.Println("the newest 100 of", big.Messages, times(1, 1, func(int) error { return fortest.Failure(s.Messages(ctx, big, big.Last+1, 100)) }))
 	fmt.Println("deleted", times(1, 1, func(int) error { return s.DeleteInbox(ctx, big.KeyID, big.ID) }))
 	before, begun, swept := size(), time.Now(), 0
 	for more := true; more; {

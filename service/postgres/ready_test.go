@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -85,7 +86,7 @@ func TestRefusedConnectionIsUnavailable(t *testing.T) {
 	server, name := url[:strings.LastIndex(url, "/")+1]+"postgres", ask[string](t, url, "SELECT current_database()")
 	administer(t, server, "DROP DATABASE "+name+" WITH (FORCE)")
 	for range 2 * defaultConnections { // some find that their connection has ended
-		if err := failure(s.Inbox(t.Context(), "key_a", "inbox_1")); service.ErrorCode(err) != service.Unavailable {
+		if err := fortest.Failure(s.Inbox(t.Context(), "key_a", "inbox_1")); service.ErrorCode(err) != service.Unavailable {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -27,14 +28,7 @@ func open(t *testing.T, url string, o Options) *Store {
 	return s
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func failure[T any](_ T, err error) error { return err }
+var check = fortest.Must
 
 func count(t *testing.T, s *Store, sql string, args ...any) int {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -95,8 +96,8 @@ func exercise(t *testing.T, s *Store, part string) {
 				func() error { return s.CreateInbox(ctx, other, math.MaxInt) },
 				func() error { return deliver(ctx, s, in, "x") },
 				func() error { return deliverTo(ctx, s, string(noise(2*minShared)), in, other) },
-				func() error { return failure(s.InboxByAddress(ctx, in.Address)) },
-				func() error { return failure(s.Inbox(ctx, in.KeyID, in.ID)) },
+				func() error { return fortest.Failure(s.InboxByAddress(ctx, in.Address)) },
+				func() error { return fortest.Failure(s.Inbox(ctx, in.KeyID, in.ID)) },
 				func() error {
 					_, total, err := s.Inboxes(ctx, service.PageOfInboxes{KeyID: in.KeyID, CreatedAt: in.ExpiresAt, Limit: 9})
 					if err == nil && total != 2 {
@@ -104,14 +105,14 @@ func exercise(t *testing.T, s *Store, part string) {
 					}
 					return err
 				},
-				func() error { return failure(s.EmailsToday(ctx, in.KeyID, service.DayOf(day)+1)) },
-				func() error { return failure(s.Messages(ctx, in, 100, 10)) },
-				func() error { return failure(s.Message(ctx, in, 2)) },
-				func() error { return failure(s.Delivery(ctx, in, 1)) },
+				func() error { return fortest.Failure(s.EmailsToday(ctx, in.KeyID, service.DayOf(day)+1)) },
+				func() error { return fortest.Failure(s.Messages(ctx, in, 100, 10)) },
+				func() error { return fortest.Failure(s.Message(ctx, in, 2)) },
+				func() error { return fortest.Failure(s.Delivery(ctx, in, 1)) },
 				func() error { _, _, err := s.Take(ctx, in.KeyID, 1000); return err },
 				func() error { return s.DeleteMessages(ctx, in, messages(t, s, in)[0].ID) },
 				func() error { return s.DeleteMessages(ctx, in, "") },
-				func() error { return failure(s.ExtendInbox(ctx, in.KeyID, in.ID, day, day.Add(2*time.Hour))) },
+				func() error { return fortest.Failure(s.ExtendInbox(ctx, in.KeyID, in.ID, day, day.Add(2*time.Hour))) },
 				func() error { return s.DeleteInbox(ctx, in.KeyID, in.ID) },
 			} {
 				if err := do(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -28,7 +29,7 @@ func TestLargestSize(t *testing.T) {
 		wantMessages(t, s, in, 1)
 		check(t, s.DeleteMessages(t.Context(), in, ""))
 		check(t, s.DeleteInbox(t.Context(), gone.KeyID, gone.ID))
-		check(t, failure(s.Sweep(t.Context(), day, 10)))
+		check(t, fortest.Failure(s.Sweep(t.Context(), day, 10)))
 		create(t, s, 3, time.Hour)
 		s.maxSize = 1 << 40
 		s.readSizes()

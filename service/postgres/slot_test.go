@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -67,7 +68,7 @@ func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
 	wantPartitions(t, s, 2)
 	sweep := func(now time.Time) {
 		t.Helper()
-		check(t, failure(s.Sweep(t.Context(), now, 100)))
+		check(t, fortest.Failure(s.Sweep(t.Context(), now, 100)))
 	}
 	over := slotOf(short).ends().Add(dropAfter)
 	sweep(over.Add(-time.Millisecond))
@@ -154,20 +155,20 @@ func TestSlotOfAnExtendedInboxIsDropped(t *testing.T) {
 		in, err := s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(48*time.Hour))
 		check(t, err)
 		for _, at := range []time.Time{slotOf(short).ends().Add(dropAfter), in.ExpiresAt.Add(-time.Second)} {
-			check(t, failure(s.Sweep(t.Context(), at, 100)))
+			check(t, fortest.Failure(s.Sweep(t.Context(), at, 100)))
 			if n := count(t, s, "SELECT count(*) FROM "+allMessages(t, s)); n != 1 {
 				t.Errorf("at %v, %d messages are left, want the extended inbox's", at, n)
 			}
 			wantPartitions(t, s, 1)
 			wantMessages(t, s, in, 1)
-			check(t, failure(s.Message(t.Context(), in, 1)))
+			check(t, fortest.Failure(s.Message(t.Context(), in, 1)))
 		}
 		check(t, deliver(t.Context(), s, in, "y"))
 		check(t, s.DeleteMessages(t.Context(), in, messages(t, s, in)[0].ID))
 		check(t, s.DeleteMessages(t.Context(), in, ""))
 		wantMessages(t, s, in, 0)
 		in.Partition = 0
-		check(t, failure(s.Sweep(t.Context(), slotOf(in).ends().Add(dropAfter), 100)))
+		check(t, fortest.Failure(s.Sweep(t.Context(), slotOf(in).ends().Add(dropAfter), 100)))
 		wantPartitions(t, s, 0)
 	})
 }
@@ -177,7 +178,7 @@ func TestLockedInboxKeepsItsSlotAlone(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{Timeout: 3 * time.Second})
 	in, later := create(t, s, 1, time.Hour), create(t, s, 2, 3*time.Hour)
-	check(t, failure(s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(48*time.Hour))))
+	check(t, fortest.Failure(s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(48*time.Hour))))
 	other := later
 	other.ID, other.KeyID, other.Address = "inbox_other", "key_other", "other@x.test"
 	check(t, s.CreateInbox(t.Context(), other, math.MaxInt))
@@ -189,7 +190,7 @@ func TestLockedInboxKeepsItsSlotAlone(t *testing.T) {
 	execute(t, tx, lockOwner, in.KeyID)
 	sweep := func() {
 		t.Helper()
-		check(t, failure(s.Sweep(t.Context(), slotOf(later).ends().Add(dropAfter), 100)))
+		check(t, fortest.Failure(s.Sweep(t.Context(), slotOf(later).ends().Add(dropAfter), 100)))
 	}
 	sweep()
 	wantPartitions(t, s, 2) // that of the locked inbox, and the one to which it cannot be moved
@@ -266,7 +267,7 @@ func TestDeletionsDoNotHoldUpExpiry(t *testing.T) {
 	if n := len(r.take()); n > 120 {
 		t.Errorf("a sweep of 1000 deleted inboxes of ten keys took %d statements", n)
 	}
-	check(t, failure(s.Sweep(t.Context(), in.ExpiresAt, 100)))
+	check(t, fortest.Failure(s.Sweep(t.Context(), in.ExpiresAt, 100)))
 	if left := count(t, s, "SELECT count(*) FROM "+allMessages(t, s)); left != 0 {
 		t.Errorf("%d messages are left", left)
 	}
@@ -283,7 +284,7 @@ func TestMessagesOfAShortenedInboxAreRemoved(t *testing.T) {
 		}
 		in, err := s.ExtendInbox(t.Context(), in.KeyID, in.ID, day, day.Add(time.Minute))
 		check(t, err)
-		check(t, failure(s.Sweep(t.Context(), other.ExpiresAt, 100)))
+		check(t, fortest.Failure(s.Sweep(t.Context(), other.ExpiresAt, 100)))
 		if n := count(t, s, "SELECT count(*) FROM "+allMessages(t, s)+" WHERE inbox_id = $1", in.ID); n != 0 {
 			t.Errorf("%d messages of the shortened inbox are left", n)
 		}

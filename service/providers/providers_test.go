@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/limits"
 	"mayfly/service/pebble"
@@ -55,12 +56,7 @@ func newWorld(t *testing.T, o providers.Options) *world {
 	return w
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // api is how one provider's requests are made: to where, how the key is sent, and the body of a mail.
 type api struct {
@@ -162,13 +158,13 @@ func TestKeys(t *testing.T) {
 				t.Errorf("%s", how)
 			}
 		}
-		must(t, failure(w.service.CreateInbox(t.Context(), w.keys[w.secrets[1]], service.NewInbox{Username: "theirs"})))
+		must(t, fortest.Failure(w.service.CreateInbox(t.Context(), w.keys[w.secrets[1]], service.NewInbox{Username: "theirs"})))
 		w.expect(a, w.secrets[0], a.body("a@b.example", "theirs@own.test", "s", "h", "f"), a.invalid)
 		w.expect(a, w.secrets[0], a.body("a@b.example", "admin@own.test", "s", "h", "f"), a.invalid)
 		w.expect(a, "mf_wrong", mail, a.wrong)
-		must(t, failure(w.service.RevokeKey(t.Context(), w.keys[w.secrets[0]].ID)))
+		must(t, fortest.Failure(w.service.RevokeKey(t.Context(), w.keys[w.secrets[0]].ID)))
 		w.expect(a, w.secrets[0], mail, a.wrong)
-		must(t, failure(w.service.SetPlan(t.Context(), w.keys[w.secrets[1]].ID, service.Free)))
+		must(t, fortest.Failure(w.service.SetPlan(t.Context(), w.keys[w.secrets[1]].ID, service.Free)))
 		w.expect(a, w.secrets[1], mail, "403 ")
 		for range 20 {
 			w.post(a, "mf_wrong", "")
@@ -176,8 +172,6 @@ func TestKeys(t *testing.T) {
 		w.expect(a, "mf_other", mail, a.used) // too many wrong keys
 	})
 }
-
-func failure[T any](_ T, err error) error { return err }
 
 // The plan counts each mail.
 func TestPlan(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,17 +21,13 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
 const raw = "From: ada@engine.example\r\nSubject: dots\r\n\r\n.\r\n..two\r\nend"
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 type mailServer struct {
 	addr   string
@@ -98,14 +93,15 @@ func (s *session) Logout() error { return nil }
 // newMailServer runs a server with STARTTLS, or TLS from the start, until the test ends.
 func newMailServer(t *testing.T, change func(*smtp.Server), fromStart bool) *mailServer {
 	t.Helper()
-	m := &mailServer{roots: x509.NewCertPool(), refuse: map[string]*smtp.SMTPError{}}
+	certificate, roots := fortest.Certificate()
+	m := &mailServer{roots: roots, refuse: map[string]*smtp.SMTPError{}}
 	s := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.greeters = append(m.greeters, c.Hostname())
 		return &session{server: m}, nil
 	}))
-	s.Domain, s.EnableSMTPUTF8, s.MaxMessageBytes, s.MaxLineLength, s.TLSConfig = "mail.test", true, 40<<20, 20_000, m.certificate()
+	s.Domain, s.EnableSMTPUTF8, s.MaxMessageBytes, s.MaxLineLength, s.TLSConfig = "mail.test", true, 40<<20, 20_000, certificate
 	s.ErrorLog = discard{}
 	if change != nil {
 		change(s)
@@ -130,14 +126,6 @@ type discard struct{}
 
 func (discard) Printf(string, ...any) {}
 func (discard) Println(...any)        {}
-
-// certificate is that of net/http/httptest, which is for 127.0.0.1.
-func (m *mailServer) certificate() *tls.Config {
-	s := httptest.NewTLSServer(nil)
-	defer s.Close()
-	m.roots.AddCert(s.Certificate())
-	return s.TLS
-}
 
 func (m *mailServer) configuration(t *testing.T) Config {
 	t.Helper()

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/rest"
 )
@@ -191,7 +192,7 @@ func BenchmarkPageOfInboxes(b *testing.B) {
 			r.Header.Set("X-API-Key", secret)
 			answer, err := http.DefaultClient.Do(r)
 			must(b, err)
-			must(b, failure(io.Copy(io.Discard, answer.Body)))
+			must(b, fortest.Failure(io.Copy(io.Discard, answer.Body)))
 			must(b, answer.Body.Close())
 			times = append(times, time.Since(start))
 		}

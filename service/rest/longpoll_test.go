@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/rest"
 )
@@ -71,7 +72,7 @@ func TestLongPollOfARevokedKey(t *testing.T) {
 	c := srv.longPoll(t, secret, path, srv.call(t, secret, "GET", path, "").header.Get("ETag"))
 	to, err := srv.service.Recipient(t.Context(), "", in.Email)
 	must(t, err)
-	must(t, failure(srv.service.RevokeKey(t.Context(), k.ID)))
+	must(t, fortest.Failure(srv.service.RevokeKey(t.Context(), k.ID)))
 	if err := srv.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte(sampleMail)}); err != nil {
 		t.Skip("nothing arrives for a revoked key, so that nothing can be seen")
 	}

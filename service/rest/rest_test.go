@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -21,6 +20,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/assets"
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/pebble"
 	"mayfly/service/rest"
@@ -31,7 +31,7 @@ type testServer struct {
 	base    string
 	service *service.Service
 	server  *rest.Server
-	log     *logBuffer
+	log     *fortest.Log
 }
 
 func newTestServer(t testing.TB, o rest.Options) *testServer {
@@ -51,7 +51,7 @@ func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Servic
 	store, err := pebble.Open(t.TempDir(), pebble.Options{Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	t.Cleanup(func() { must(t, store.Close()) })
-	srv := &testServer{log: &logBuffer{}}
+	srv := &testServer{log: &fortest.Log{}}
 	srv.service = service.New(store, service.Options{Domains: []string{"one.test", "two.test"}, Log: slog.New(slog.DiscardHandler)})
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -78,31 +78,7 @@ func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Servic
 	return srv
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func failure[T any](_ T, err error) error { return err }
-
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
+var must = fortest.Must
 
 func (srv *testServer) key(t testing.TB, plan service.Plan) string {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mayfly/api"
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/limits"
 	"mayfly/service/rest"
@@ -49,45 +50,14 @@ func (s inMemory) WaitMessages(ctx context.Context, _ service.Key, _ string, _ u
 	return false, nil
 }
 
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
-
-func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p pipes) Close() error {
-	select {
-	case <-p.closed:
-	default:
-		close(p.closed)
-	}
-	return nil
-}
-
-func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
-
-func (p pipes) dial() net.Conn {
-	client, server := net.Pipe()
-	p.conns <- server
-	return client
-}
-
 // slowly runs a test against a server in fake time.
 func slowly(t *testing.T, svc rest.Service, o rest.Options, test func(t *testing.T, s *rest.Server, dial func() net.Conn)) {
 	synctest.Test(t, func(t *testing.T) {
-		l := pipes{make(chan net.Conn), make(chan struct{})}
+		l := fortest.NewPipes()
 		s := rest.New(svc, o)
 		served := make(chan error)
 		go func() { served <- s.Serve(l) }()
-		test(t, s, l.dial)
+		test(t, s, l.Dial)
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -266,14 +236,14 @@ func TestLongPollEndsAtOnce(t *testing.T) {
 
 // lateConn is a listener that accepts a connection as it closes.
 type lateConn struct {
-	pipes
+	*fortest.Pipes
 	accepted *bool
 }
 
 func (l lateConn) Accept() (net.Conn, error) {
-	<-l.closed
+	_, err := l.Pipes.Accept() // which ends as it closes
 	if *l.accepted {
-		return nil, net.ErrClosed
+		return nil, err
 	}
 	*l.accepted = true
 	time.Sleep(time.Second)
@@ -287,7 +257,7 @@ func TestShutdownWaitsForNoRequestToCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rest.New(inMemory{}, rest.Options{})
 		served := make(chan error)
-		go func() { served <- s.Serve(lateConn{pipes{closed: make(chan struct{})}, new(bool)}) }()
+		go func() { served <- s.Serve(lateConn{fortest.NewPipes(), new(bool)}) }()
 		synctest.Wait()
 		start := time.Now()
 		must(t, s.Shutdown(t.Context()))

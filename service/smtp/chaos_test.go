@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"mayfly/internal/fortest"
 )
 
 func TestChaosRules(t *testing.T) {
@@ -64,11 +66,11 @@ func TestChaosAtEachStage(t *testing.T) {
 			}
 			t.Run(stage+"="+test.fault, func(t *testing.T) {
 				t.Parallel()
-				tlsConfig := selfSigned(t)
+				tlsConfig, _ := fortest.Certificate()
 				synctest.Test(t, func(t *testing.T) {
-					l, svc := newPipeListener(), &inboxes{}
+					l, svc := fortest.NewPipes(), &inboxes{}
 					server := serveOn(t, l, svc, Options{AuthAny: true, TLS: tlsConfig, Chaos: stage + "=" + test.fault})
-					c := newClient(t, l.dial())
+					c := newClient(t, l.Dial())
 					if s.before != "" {
 						c.run(s.before)
 					}
@@ -105,10 +107,10 @@ func TestChaosAtEachStage(t *testing.T) {
 }
 
 func TestChaosKeepsThePipelineInOrder(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		svc := &inboxes{}
 		serveOn(t, l, svc, Options{Chaos: "rcpt=slow:1m:1x,rcpt=451:1x,data=slow:1s"})
-		c := newClient(t, l.dial())
+		c := newClient(t, l.Dial())
 		text := strings.Repeat("x", 100<<10) + "\r\n"
 		go io.WriteString(c, envelope+"RCPT TO:<b@box.test>\r\nDATA\r\n"+text+".\r\nNOOP\r\nQUIT\r\n")
 		c.expect("220")
@@ -134,9 +136,9 @@ func TestChaosSlowAnswerEndsWithTheServer(t *testing.T) {
 		t.Run(test.rules, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				l := newPipeListener()
+				l := fortest.NewPipes()
 				s := serveOn(t, l, &inboxes{}, Options{Chaos: test.rules})
-				c := newClient(t, l.dial())
+				c := newClient(t, l.Dial())
 				begun := time.Now()
 				if test.sent != "" { // which a pipe would bring as a read of nothing
 					go io.WriteString(c, test.sent)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -22,7 +23,8 @@ func said(r []service.Recipient) string {
 func TestADeliverySaysWhatTheClientSaid(t *testing.T) {
 	t.Parallel()
 	svc := &inboxes{}
-	_, address := serve(t, svc, Options{AuthAny: true, TLS: selfSigned(t), Limits: Limits{MaxRecipients: 2}})
+	certificate, _ := fortest.Certificate()
+	_, address := serve(t, svc, Options{AuthAny: true, TLS: certificate, Limits: Limits{MaxRecipients: 2}})
 	c := dial(t, address)
 	c.expect("220")
 	c.run("HELO plain → 250\nMAIL FROM:<> → 250\nRCPT TO:<a@box.test> → 250\nDATA → 354\n.\n→ 250")

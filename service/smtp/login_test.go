@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/service/limits"
 )
 
@@ -58,13 +59,14 @@ func TestLoginWithAKey(t *testing.T) {
 // A key is not sent in the clear from another machine, and a login does not outlive STARTTLS.
 func TestLoginNeedsTLS(t *testing.T) {
 	t.Parallel()
+	certificate, _ := fortest.Certificate()
 	for _, test := range []struct {
 		name    string
 		options Options
 		script  string
 	}{
 		{"no certificate", Options{}, plain("x", "right") + " → 502 5.5.1\nMAIL FROM:<x@y.test> AUTH=<> → 555 5.5.4"},
-		{"a certificate", Options{TLS: selfSigned(t)}, plain("x", "right") + " → 538 5.7.11"},
+		{"a certificate", Options{TLS: certificate}, plain("x", "right") + " → 538 5.7.11"},
 		{"insecure", Options{InsecureLogins: true}, plain("x", "right") + " → 235"},
 		{"any login", Options{AuthAny: true}, plain("x", "y") + " → 235\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<nobody@box.test> → 550"},
 	} {

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"maps"
 	"net"
-	"net/http/httptest"
 	netsmtp "net/smtp"
 	"runtime"
 	"slices"
@@ -24,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -128,12 +128,7 @@ func value(m prometheus.Metric) int {
 	return int(d.GetCounter().GetValue() + d.GetGauge().GetValue())
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func serve(t *testing.T, svc Service, o Options) (*Server, string) {
 	t.Helper()
@@ -477,10 +472,10 @@ func TestPipelining(t *testing.T) {
 }
 
 func TestAcceptedOnlyWhenStored(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		svc := &inboxes{blocked: make(chan struct{})}
 		s := serveOn(t, l, svc, Options{})
-		c := newClient(t, l.dial())
+		c := newClient(t, l.Dial())
 		c.beginData()
 		c.send("x\r\n.\r\n")
 		synctest.Wait()
@@ -705,13 +700,13 @@ func TestConnectionLimits(t *testing.T) {
 // A balancer's connection that does not say whose it is cannot be answered, and must not hold up those
 // after it.
 func TestSilentConnectionIsTurnedAway(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxConnections: 1}})
-		newClient(t, l.dial()).expect("220")
+		newClient(t, l.Dial()).expect("220")
 		_, silent := net.Pipe()
-		l.conns <- headed{silent}
+		l.Connect(headed{silent})
 		begun := time.Now()
-		newClient(t, l.dial()).expect("421 4.3.2")
+		newClient(t, l.Dial()).expect("421 4.3.2")
 		if waited := time.Since(begun); waited >= time.Second {
 			t.Errorf("the next connection waited for %v", waited)
 		}
@@ -733,12 +728,12 @@ func (c headed) interrupt() { c.SetReadDeadline(time.Now()) }
 
 // An address that guesses recipients is told no more about them, in any of its sessions.
 func TestGuessesOfRecipients(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxGuesses: 1}})
 		ask := func(client byte, to, want string) {
 			t.Helper()
 			nc, far := net.Pipe()
-			l.conns <- fromAddress{far, &net.TCPAddr{IP: net.IPv4(192, 0, 2, client)}}
+			l.Connect(fromAddress{far, &net.TCPAddr{IP: net.IPv4(192, 0, 2, client)}})
 			c := newClient(t, nc)
 			c.expect("220")
 			c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<" + to + "@box.test> → " + want + "\nQUIT → 221")
@@ -769,10 +764,10 @@ func (c fromAddress) RemoteAddr() net.Addr { return c.remote }
 // Messages for one key leave memory for those for others, wherever they come from.
 func TestMemoryInFlightOfAKey(t *testing.T) {
 	t.Parallel()
-	l := newPipeListener()
+	l := fortest.NewPipes()
 	s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxMessageBytes: 40 << 10, MaxInFlightBytes: 160 << 10}})
 	begin := func(to string) *peer {
-		c := newClient(t, l.dial())
+		c := newClient(t, l.Dial())
 		c.expect("220")
 		c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<" + to + "@box.test> → 250\nDATA")
 		return c
@@ -830,45 +825,12 @@ func TestLargestMessageFitsInFlight(t *testing.T) {
 	}
 }
 
-// pipeListener hands out in-memory connections, whose deadlines follow the fake time.
-type pipeListener struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func newPipeListener() *pipeListener {
-	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
-}
-
 // inFakeTime runs a test with a listener, in a bubble.
-func inFakeTime(t *testing.T, test func(t *testing.T, l *pipeListener)) {
+func inFakeTime(t *testing.T, test func(t *testing.T, l *fortest.Pipes)) {
 	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { test(t, newPipeListener()) })
+	synctest.Test(t, func(t *testing.T) { test(t, fortest.NewPipes()) })
 }
-
-func (l *pipeListener) dial() net.Conn {
-	here, there := net.Pipe()
-	l.conns <- there
-	return here
-}
-
-func (l *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *pipeListener) Close() error {
-	l.once.Do(func() { close(l.done) })
-	return nil
-}
-
-func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
 
 func TestIdleTimeout(t *testing.T) {
 	t.Parallel()
@@ -879,9 +841,9 @@ func TestIdleTimeout(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newPipeListener()
+				l := fortest.NewPipes()
 				s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{IdleTimeout: time.Minute}})
-				c := newClient(t, l.dial())
+				c := newClient(t, l.Dial())
 				begun := time.Now()
 				c.expect("220")
 				if test.before != "" {
@@ -903,9 +865,9 @@ func TestIdleTimeout(t *testing.T) {
 }
 
 func TestSessionTimeout(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		serveOn(t, l, &inboxes{}, Options{Limits: Limits{IdleTimeout: time.Minute, SessionTimeout: 10 * time.Minute}})
-		c := newClient(t, l.dial())
+		c := newClient(t, l.Dial())
 		begun := time.Now()
 		c.expect("220")
 		for range 19 { // never idle
@@ -921,10 +883,10 @@ func TestSessionTimeout(t *testing.T) {
 
 // A client that ends its mail with LF.LF waits for an answer, and gets one that says what is wrong.
 func TestStalledAfterAmbiguousEnd(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		svc := &inboxes{}
 		serveOn(t, l, svc, Options{})
-		c := newClient(t, l.dial())
+		c := newClient(t, l.Dial())
 		c.beginData()
 		begun := time.Now()
 		c.send("Subject: x\n\ny\n.\n")
@@ -941,9 +903,9 @@ func TestStalledAfterAmbiguousEnd(t *testing.T) {
 
 // The idle timeout also applies to a peer that does not read its replies.
 func TestPeerThatDoesNotRead(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{IdleTimeout: time.Minute}})
-		l.dial()
+		l.Dial()
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		if st := s.stats(); st.connections != 0 {
@@ -953,11 +915,11 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 }
 
 func TestShutdown(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		svc := &inboxes{blocked: make(chan struct{})}
 		s := serveOn(t, l, svc, Options{})
-		idle, sending, stored := newClient(t, l.dial()), newClient(t, l.dial()), newClient(t, l.dial())
-		finishing, fresh := newClient(t, l.dial()), newClient(t, l.dial())
+		idle, sending, stored := newClient(t, l.Dial()), newClient(t, l.Dial()), newClient(t, l.Dial())
+		finishing, fresh := newClient(t, l.Dial()), newClient(t, l.Dial())
 		idle.expect("220")
 		finishing.beginData()
 		finishing.send("half and ")
@@ -1005,13 +967,13 @@ func TestShutdown(t *testing.T) {
 }
 
 func TestShutdownThatRunsOutOfTime(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
 		svc := &inboxes{blocked: make(chan struct{})} // never
 		s, err := New(svc, Options{})
 		must(t, err)
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(l) }()
-		c := newClient(t, l.dial())
+		c := newClient(t, l.Dial())
 		c.beginData()
 		c.send("x\r\n.\r\n")
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -1026,17 +988,11 @@ func TestShutdownThatRunsOutOfTime(t *testing.T) {
 	})
 }
 
-func selfSigned(t *testing.T) *tls.Config {
-	t.Helper()
-	web := httptest.NewTLSServer(nil)
-	defer web.Close()
-	return &tls.Config{Certificates: web.TLS.Certificates}
-}
-
 func TestSTARTTLS(t *testing.T) {
 	t.Parallel()
 	svc := &inboxes{}
-	_, address := serve(t, svc, Options{TLS: selfSigned(t)})
+	certificate, _ := fortest.Certificate()
+	_, address := serve(t, svc, Options{TLS: certificate})
 	c, err := netsmtp.Dial(address)
 	must(t, err)
 	defer c.Close()
@@ -1097,9 +1053,9 @@ func (*panicking) Deliver(context.Context, service.Delivery) error { panic("on a
 // buffer: each connection would keep their memory.
 func TestManyRepliesAreSentMeanwhile(t *testing.T) {
 	t.Parallel()
-	l := newPipeListener()
+	l := fortest.NewPipes()
 	serveOn(t, l, &inboxes{}, Options{})
-	c := newClient(t, l.dial())
+	c := newClient(t, l.Dial())
 	c.expect("220")
 	go io.WriteString(c, "NOOP "+strings.Repeat("x", commandSize)+"\r\n"+strings.Repeat("EHLO x\r\n", bulkSize/8)+"QUIT\r\n")
 	b := make([]byte, 1<<20)

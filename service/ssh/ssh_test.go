@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -47,19 +48,6 @@ func (g *gate) set(fingerprint, keyID string) {
 		delete(g.keys, fingerprint)
 	}
 }
-
-type pipes struct{ conns chan net.Conn }
-
-func (p pipes) Accept() (net.Conn, error) {
-	c, ok := <-p.conns
-	if !ok {
-		return nil, net.ErrClosed
-	}
-	return c, nil
-}
-
-func (p pipes) Close() error   { return nil }
-func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // buffered is an end of a pipe to which can be written while nobody reads: both sides of SSH speak first.
 type buffered struct {
@@ -116,30 +104,25 @@ func newSigner(t *testing.T) ssh.Signer {
 	return s
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // fixture is a server and who may use it.
 type fixture struct {
 	*Server
 	*gate
-	listener pipes
+	listener *fortest.Pipes
 	t        *testing.T
 }
 
 // start starts a server on which sessions do what run does.
 func start(t *testing.T, o Options, run func(ctx context.Context, s *Session) int) *fixture {
-	f := &fixture{gate: &gate{keys: map[string]string{}, wrong: make(chan string, 16)}, listener: pipes{make(chan net.Conn)}, t: t}
+	f := &fixture{gate: &gate{keys: map[string]string{}, wrong: make(chan string, 16)}, listener: fortest.NewPipes(), t: t}
 	o.HostKey, o.Gate, o.Run, o.Log = newSigner(t), f.gate, run, slog.New(slog.DiscardHandler)
 	f.Server = New(o)
 	served := make(chan error, 1)
 	go func() { served <- f.Serve(f.listener) }()
 	t.Cleanup(func() {
-		close(f.listener.conns)
+		_ = f.listener.Close()
 		_ = f.Shutdown(context.Background())
 		<-served
 	})
@@ -150,7 +133,7 @@ func start(t *testing.T, o Options, run func(ctx context.Context, s *Session) in
 func (f *fixture) dial(auth ...ssh.AuthMethod) (client *ssh.Client, banner string, err error) {
 	f.t.Helper()
 	ours, theirs := pipe()
-	f.listener.conns <- theirs
+	f.listener.Connect(theirs)
 	config := &ssh.ClientConfig{User: "anyone", Auth: auth, HostKeyCallback: ssh.FixedHostKey(f.options.HostKey.PublicKey()),
 		BannerCallback: func(text string) error { banner += text; return nil }}
 	conn, channels, requests, err := ssh.NewClientConn(ours, "pipe", config)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -162,7 +163,7 @@ func revoked(t *testing.T, st store) {
 	wantCode(t, send(1), service.OverQuota)
 	_, err = s.RevokeKey(t.Context(), k.ID)
 	must(t, err)
-	wantCode(t, failure(s.Recipient(t.Context(), k.ID, "fresh@gmail.com")), service.Unauthorized)
-	wantCode(t, failure(s.Recipient(t.Context(), k.ID, "n1@gmail.com")), service.Unauthorized)
-	wantCode(t, failure(s.Recipient(t.Context(), "", "n1@gmail.com")), service.NotFound)
+	wantCode(t, fortest.Failure(s.Recipient(t.Context(), k.ID, "fresh@gmail.com")), service.Unauthorized)
+	wantCode(t, fortest.Failure(s.Recipient(t.Context(), k.ID, "n1@gmail.com")), service.Unauthorized)
+	wantCode(t, fortest.Failure(s.Recipient(t.Context(), "", "n1@gmail.com")), service.NotFound)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -18,7 +19,7 @@ func sshKeys(t *testing.T, s store) {
 	must(t, s.AddSSHKey(ctx, b))
 	wantCode(t, s.AddSSHKey(ctx, service.SSHKey{Fingerprint: a.Fingerprint, KeyID: "key_c", CreatedAt: epoch}), service.Taken)
 	wantCode(t, s.AddSSHKey(ctx, service.SSHKey{Fingerprint: "\x00", KeyID: "key_c", CreatedAt: epoch}), service.Invalid)
-	wantCode(t, failure(s.SSHKey(ctx, "\x00")), service.NotFound)
+	wantCode(t, fortest.Failure(s.SSHKey(ctx, "\x00")), service.NotFound)
 	if got, err := s.SSHKey(ctx, a.Fingerprint); err != nil || got != a {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -30,7 +31,7 @@ func sshKeys(t *testing.T, s store) {
 	}
 	must(t, s.RemoveSSHKey(ctx, a.Fingerprint))
 	wantCode(t, s.RemoveSSHKey(ctx, a.Fingerprint), service.NotFound)
-	wantCode(t, failure(s.SSHKey(ctx, a.Fingerprint)), service.NotFound)
+	wantCode(t, fortest.Failure(s.SSHKey(ctx, a.Fingerprint)), service.NotFound)
 	if n := together(t, 8, service.Taken, func(int) error { return s.AddSSHKey(ctx, a) }); n != 1 {
 		t.Errorf("%d callers added it", n)
 	}
@@ -85,6 +86,6 @@ func clientState(t *testing.T, s store) {
 	in.ID, in.CreatedAt, in.ExpiresAt = "inbox_c", epoch.Add(time.Minute), epoch.Add(time.Hour)
 	must(t, s.CreateInbox(ctx, in, 10))
 	must(t, s.SetClientState(ctx, "key_a", "inbox_c", nil, []byte("3")))
-	must(t, failure(s.Sweep(ctx, epoch.Add(2*time.Hour), 10)))
+	must(t, fortest.Failure(s.Sweep(ctx, epoch.Add(2*time.Hour), 10)))
 	want("")
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -79,12 +80,7 @@ func closeStore(t *testing.T, s store) {
 // epoch is an instant well within a UTC day.
 var epoch = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func wantCode(t *testing.T, err error, code service.Code) {
 	t.Helper()
@@ -92,8 +88,6 @@ func wantCode(t *testing.T, err error, code service.Code) {
 		t.Fatalf("error %v has code %q, want %q", err, got, code)
 	}
 }
-
-func failure[T any](_ T, err error) error { return err }
 
 // together makes n calls at once, each of which succeeds or fails with a code, and returns how many
 // succeed.
@@ -193,10 +187,10 @@ func keys(t *testing.T, s store) {
 			t.Errorf("updated key is %+v", k)
 		}
 	}
-	wantCode(t, failure(s.KeyByHash(ctx, hash("2"))), service.NotFound)
+	wantCode(t, fortest.Failure(s.KeyByHash(ctx, hash("2"))), service.NotFound)
 
 	// The secret before the last is kept while it is named, and nobody else gets it.
-	must(t, failure(s.UpdateKey(ctx, "key_7", func(k *service.StoredKey) { k.OldHash, k.OldUntil, k.Hash = k.Hash, revoked, hash("newest") })))
+	must(t, fortest.Failure(s.UpdateKey(ctx, "key_7", func(k *service.StoredKey) { k.OldHash, k.OldUntil, k.Hash = k.Hash, revoked, hash("newest") })))
 	for _, secret := range []string{"new", "newest"} {
 		k, err := s.KeyByHash(ctx, hash(secret))
 		must(t, err)
@@ -205,14 +199,14 @@ func keys(t *testing.T, s store) {
 		}
 		wantCode(t, s.CreateKey(ctx, service.StoredKey{Hash: hash(secret), Key: service.Key{ID: "key_late", Plan: service.Dev, CreatedAt: epoch}}), service.Taken)
 	}
-	must(t, failure(s.UpdateKey(ctx, "key_7", func(k *service.StoredKey) { k.OldHash, k.OldUntil = [32]byte{}, time.Time{} })))
-	wantCode(t, failure(s.KeyByHash(ctx, hash("new"))), service.NotFound)
-	wantCode(t, failure(s.Key(ctx, "key_none")), service.NotFound)
-	wantCode(t, failure(s.UpdateKey(ctx, "key_none", func(*service.StoredKey) {})), service.NotFound)
+	must(t, fortest.Failure(s.UpdateKey(ctx, "key_7", func(k *service.StoredKey) { k.OldHash, k.OldUntil = [32]byte{}, time.Time{} })))
+	wantCode(t, fortest.Failure(s.KeyByHash(ctx, hash("new"))), service.NotFound)
+	wantCode(t, fortest.Failure(s.Key(ctx, "key_none")), service.NotFound)
+	wantCode(t, fortest.Failure(s.UpdateKey(ctx, "key_none", func(*service.StoredKey) {})), service.NotFound)
 
 	// Concurrent changes are all made.
 	together(t, 20, "", func(int) error {
-		return failure(s.UpdateKey(ctx, "key_9", func(k *service.StoredKey) { k.Name += "+" }))
+		return fortest.Failure(s.UpdateKey(ctx, "key_9", func(k *service.StoredKey) { k.Name += "+" }))
 	})
 	k, err = s.Key(ctx, "key_9")
 	must(t, err)
@@ -242,7 +236,7 @@ func keysConcurrent(t *testing.T, s store) {
 	}
 
 	// The secret that a key had before can have another.
-	must(t, failure(s.UpdateKey(ctx, k.ID, func(k *service.StoredKey) { k.Hash = sha256.Sum256([]byte("changed")) })))
+	must(t, fortest.Failure(s.UpdateKey(ctx, k.ID, func(k *service.StoredKey) { k.Hash = sha256.Sum256([]byte("changed")) })))
 	wantCode(t, create("key_late", "changed"), service.Taken)
 	must(t, create("key_late", "same"))
 	k, err = s.KeyByHash(ctx, all[0].Hash)
@@ -270,15 +264,15 @@ func inboxes(t *testing.T, s store) {
 		t.Errorf("inbox by address is %+v", got)
 	}
 	for _, id := range []string{"inbox_none", "", "inbox_\x00", a.ID + "\x00", a.ID + "x", a.ID[:len(a.ID)-1], "%", "../" + a.ID} {
-		wantCode(t, failure(s.Inbox(ctx, "key_a", id)), service.NotFound)
+		wantCode(t, fortest.Failure(s.Inbox(ctx, "key_a", id)), service.NotFound)
 		wantCode(t, s.DeleteInbox(ctx, "key_a", id), service.NotFound)
 	}
 	for _, key := range []string{"key_b", "key_none", "", "key_", "key_a\x00"} {
-		wantCode(t, failure(s.Inbox(ctx, key, a.ID)), service.NotFound)
+		wantCode(t, fortest.Failure(s.Inbox(ctx, key, a.ID)), service.NotFound)
 		wantCode(t, s.DeleteInbox(ctx, key, a.ID), service.NotFound)
 	}
-	wantCode(t, failure(s.InboxByAddress(ctx, "none@x.test")), service.NotFound)
-	wantCode(t, failure(s.InboxByAddress(ctx, "one@x.tes")), service.NotFound)
+	wantCode(t, fortest.Failure(s.InboxByAddress(ctx, "none@x.test")), service.NotFound)
+	wantCode(t, fortest.Failure(s.InboxByAddress(ctx, "one@x.tes")), service.NotFound)
 }
 
 // addresses checks what the model does not: which inbox an address has, tags after the end of an
@@ -301,20 +295,20 @@ func addresses(t *testing.T, s store) {
 	wantCode(t, s.CreateInbox(ctx, third, math.MaxInt), service.Taken)
 	third.CreatedAt = again.ExpiresAt
 	must(t, s.CreateInbox(ctx, third, math.MaxInt))
-	must(t, failure(s.Sweep(ctx, again.ExpiresAt, 100)))
+	must(t, fortest.Failure(s.Sweep(ctx, again.ExpiresAt, 100)))
 	got, err = s.InboxByAddress(ctx, "one@x.test")
 	must(t, err)
 	if got.ID != third.ID {
 		t.Errorf("after the sweep the address has inbox %s, want %s", got.ID, third.ID)
 	}
-	must(t, failure(s.Sweep(ctx, third.ExpiresAt, 100)))
+	must(t, fortest.Failure(s.Sweep(ctx, third.ExpiresAt, 100)))
 	wantOwner(t, s, "one@x.test", "key_a")
 	for _, address := range []string{"one@x.test", "one+tag@x.test", "one+tag+more@x.test"} {
 		taken := foreign(address)
 		taken.CreatedAt = third.ExpiresAt
 		wantCode(t, s.CreateInbox(ctx, taken, math.MaxInt), service.Taken)
 	}
-	wantCode(t, failure(s.InboxByAddress(ctx, "one+tag@x.test")), service.NotFound)
+	wantCode(t, fortest.Failure(s.InboxByAddress(ctx, "one+tag@x.test")), service.NotFound)
 
 	// A key keeps what it had first.
 	first := foreign("bob+tag@x.test")
@@ -328,7 +322,7 @@ func addresses(t *testing.T, s store) {
 	// Of concurrent callers, one gets it, and the others find it.
 	made := together(t, 16, service.Taken, func(i int) error {
 		err := s.CreateInbox(ctx, newInbox(fmt.Sprintf("key_%d", i%4), "wanted@x.test", time.Hour), math.MaxInt)
-		if missing := failure(s.InboxByAddress(ctx, "wanted@x.test")); missing != nil {
+		if missing := fortest.Failure(s.InboxByAddress(ctx, "wanted@x.test")); missing != nil {
 			t.Errorf("of an address that has an inbox: %v", missing)
 		}
 		return err
@@ -339,7 +333,7 @@ func addresses(t *testing.T, s store) {
 	for n := range 20 {
 		in := []service.Inbox{newInbox("key_a", fmt.Sprintf("%d@x.test", n), time.Hour), foreign(fmt.Sprintf("%d+tag@x.test", n))}
 		together(t, 2, service.Taken, func(i int) error { return s.CreateInbox(ctx, in[i], math.MaxInt) })
-		must(t, failure(s.Inbox(ctx, in[0].KeyID, in[0].ID)))
+		must(t, fortest.Failure(s.Inbox(ctx, in[0].KeyID, in[0].ID)))
 	}
 }
 
@@ -392,10 +386,10 @@ func messages(t *testing.T, s store) {
 			t.Errorf("summary alone %+v, want %+v", sum, want)
 		}
 	}
-	wantCode(t, failure(s.Summary(ctx, in, 4)), service.NotFound)
+	wantCode(t, fortest.Failure(s.Summary(ctx, in, 4)), service.NotFound)
 	for _, seq := range []uint64{0, 4, 1 << 63, ^uint64(0)} {
-		wantCode(t, failure(s.Message(ctx, in, seq)), service.NotFound)
-		wantCode(t, failure(s.Delivery(ctx, in, seq)), service.NotFound)
+		wantCode(t, fortest.Failure(s.Message(ctx, in, seq)), service.NotFound)
+		wantCode(t, fortest.Failure(s.Delivery(ctx, in, seq)), service.NotFound)
 	}
 }
 
@@ -491,11 +485,11 @@ func bound(t *testing.T, s store) {
 	all, _ = allInboxes(t, s, "key_a", 100)
 	together(t, 2*limit, service.NotFound, func(i int) error {
 		if i%2 == 0 {
-			return failure(s.Sweep(ctx, epoch.Add(24*time.Hour), 2))
+			return fortest.Failure(s.Sweep(ctx, epoch.Add(24*time.Hour), 2))
 		}
 		return s.DeleteInbox(ctx, "key_a", all[i/2].ID)
 	})
-	must(t, failure(s.Sweep(ctx, epoch.Add(24*time.Hour), 100)))
+	must(t, fortest.Failure(s.Sweep(ctx, epoch.Add(24*time.Hour), 100)))
 	fill(limit)
 	create(t, s, "key_b", "another@x.test")
 }
@@ -542,7 +536,7 @@ func sharedBodies(t *testing.T, s store) {
 		}
 	}
 	check(all...)
-	must(t, failure(s.ExtendInbox(ctx, all[1].KeyID, all[1].ID, epoch, epoch.Add(72*time.Hour))))
+	must(t, fortest.Failure(s.ExtendInbox(ctx, all[1].KeyID, all[1].ID, epoch, epoch.Add(72*time.Hour))))
 	together(t, 6, "", func(i int) error {
 		switch i {
 		case 0, 1:
@@ -552,14 +546,14 @@ func sharedBodies(t *testing.T, s store) {
 		case 3:
 			return s.DeleteMessages(ctx, all[4], list(t, s, all[4])[7].ID)
 		case 4:
-			return failure(s.Sweep(ctx, epoch.Add(time.Hour), 100))
+			return fortest.Failure(s.Sweep(ctx, epoch.Add(time.Hour), 100))
 		}
 		return s.Append(ctx, service.Append{Received: epoch, Messages: to(all[1], all[2]), Raw: []byte("x")})
 	})
-	wantCode(t, failure(s.Message(ctx, all[0], 1)), service.NotFound)
-	wantCode(t, failure(s.Message(ctx, all[4], deliveries-7)), service.NotFound)
+	wantCode(t, fortest.Failure(s.Message(ctx, all[0], 1)), service.NotFound)
+	wantCode(t, fortest.Failure(s.Message(ctx, all[4], deliveries-7)), service.NotFound)
 	check(all[1], all[2], all[3])
-	must(t, failure(s.Sweep(ctx, epoch.Add(24*time.Hour), 100)))
+	must(t, fortest.Failure(s.Sweep(ctx, epoch.Add(24*time.Hour), 100)))
 	check(all[1])
 	must(t, s.DeleteMessages(ctx, all[1], list(t, s, all[1])[0].ID))
 	check(all[1])
@@ -646,7 +640,7 @@ func clocks(t *testing.T, s store) {
 	if got := list(t, s, in)[0].ReceivedAt; !got.Equal(epoch.Add(2 * day)) {
 		t.Errorf("a later message was received at %v", got)
 	}
-	must(t, failure(s.Sweep(ctx, epoch.Add(2*day), 100)))
+	must(t, fortest.Failure(s.Sweep(ctx, epoch.Add(2*day), 100)))
 	deliver(0, service.OverQuota)
 	for range 3 {
 		deliver(2*day, "")
@@ -733,7 +727,7 @@ func readConcurrent(t *testing.T, s store) {
 		reading.Go(func() {
 			for i := 0; writing.Err() == nil; i++ {
 				if in := current[i%writers].Load(); in != nil {
-					if err := failure(s.Inbox(ctx, in.KeyID, in.ID)); err != nil && service.ErrorCode(err) != service.NotFound {
+					if err := fortest.Failure(s.Inbox(ctx, in.KeyID, in.ID)); err != nil && service.ErrorCode(err) != service.NotFound {
 						t.Error(err)
 						return
 					}
@@ -757,7 +751,7 @@ func readConcurrent(t *testing.T, s store) {
 			}
 		}
 		err := s.DeleteInbox(ctx, in.KeyID, in.ID)
-		if after := failure(s.Inbox(ctx, in.KeyID, in.ID)); service.ErrorCode(after) != service.NotFound {
+		if after := fortest.Failure(s.Inbox(ctx, in.KeyID, in.ID)); service.ErrorCode(after) != service.NotFound {
 			t.Errorf("after the deletion: %v", after)
 		}
 		return err
@@ -805,7 +799,7 @@ func versions(t *testing.T, s store) {
 		must(t, s.DeleteMessages(ctx, in, id))
 		check(fmt.Sprintf("deletion %d", i), true)
 	}
-	must(t, failure(s.ExtendInbox(ctx, "key_a", in.ID, epoch, epoch.Add(2*time.Hour))))
+	must(t, fortest.Failure(s.ExtendInbox(ctx, "key_a", in.ID, epoch, epoch.Add(2*time.Hour))))
 	check("extended", true)
 	other := create(t, s, "key_a", "two@x.test")
 	appendTo(t, s, "x", other)
@@ -836,8 +830,8 @@ func messagesDeleted(t *testing.T, s store) {
 	if got := list(t, s, in); !slices.Equal(got, all[2:]) {
 		t.Errorf("%d messages are left of 38", len(got))
 	}
-	wantCode(t, failure(s.Delivery(ctx, in, 40)), service.NotFound)
-	must(t, failure(s.Delivery(ctx, in, 38)))
+	wantCode(t, fortest.Failure(s.Delivery(ctx, in, 40)), service.NotFound)
+	must(t, fortest.Failure(s.Delivery(ctx, in, 38)))
 	// What arrives later is newer than what was deleted, and stays.
 	together(t, 8, "", func(i int) error {
 		if i%2 == 0 {
@@ -846,12 +840,12 @@ func messagesDeleted(t *testing.T, s store) {
 		return nil
 	})
 	appendTo(t, s, "y", in)
-	must(t, failure(s.Sweep(ctx, epoch, 10)))
+	must(t, fortest.Failure(s.Sweep(ctx, epoch, 10)))
 	if got := list(t, s, in); len(got) != 1 || got[0].Size != 1 || !strings.HasSuffix(got[0].ID, "19") {
 		t.Errorf("after a message in an inbox that was emptied: %+v", got)
 	}
-	wantCode(t, failure(s.Message(ctx, in, 7)), service.NotFound)
-	wantCode(t, failure(s.Delivery(ctx, in, 7)), service.NotFound)
+	wantCode(t, fortest.Failure(s.Message(ctx, in, 7)), service.NotFound)
+	wantCode(t, fortest.Failure(s.Delivery(ctx, in, 7)), service.NotFound)
 	if got := list(t, s, keep); len(got) != 40 {
 		t.Errorf("another inbox has %d messages of 40", len(got))
 	}
@@ -890,18 +884,18 @@ func extension(t *testing.T, s store) {
 	must(t, s.DeleteInbox(ctx, "key_a", extend(all[5], 0, 72*time.Hour).ID))
 	appendTo(t, s, "after", all[:5]...)
 	for _, id := range []string{"inbox_none", "", all[5].ID, "\x00"} {
-		wantCode(t, failure(s.ExtendInbox(ctx, "key_a", id, epoch, epoch.Add(time.Hour))), service.NotFound)
+		wantCode(t, fortest.Failure(s.ExtendInbox(ctx, "key_a", id, epoch, epoch.Add(time.Hour))), service.NotFound)
 	}
-	wantCode(t, failure(s.ExtendInbox(ctx, "key_b", all[0].ID, epoch, epoch.Add(time.Hour))), service.NotFound)
-	wantCode(t, failure(s.ExtendInbox(ctx, "key_a", all[0].ID, epoch.Add(time.Hour), epoch.Add(2*time.Hour))), service.NotFound)
+	wantCode(t, fortest.Failure(s.ExtendInbox(ctx, "key_b", all[0].ID, epoch, epoch.Add(time.Hour))), service.NotFound)
+	wantCode(t, fortest.Failure(s.ExtendInbox(ctx, "key_a", all[0].ID, epoch.Add(time.Hour), epoch.Add(2*time.Hour))), service.NotFound)
 	for hour := range 80 {
 		now := epoch.Add(time.Duration(hour) * time.Hour)
-		must(t, failure(s.Sweep(ctx, now, 100)))
+		must(t, fortest.Failure(s.Sweep(ctx, now, 100)))
 		for i, in := range all[:5] {
 			_, err := s.Inbox(ctx, "key_a", in.ID)
 			if !now.Before(in.ExpiresAt) {
 				wantCode(t, err, service.NotFound)
-				wantCode(t, failure(s.Message(ctx, in, 1)), service.NotFound)
+				wantCode(t, fortest.Failure(s.Message(ctx, in, 1)), service.NotFound)
 				continue
 			}
 			must(t, err)

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 
 	"mayfly/api/apitest"
 	"mayfly/assets"
+	"mayfly/internal/fortest"
 	"mayfly/service"
 )
 
@@ -29,12 +29,12 @@ import (
 type receiver struct {
 	sender  *Sender
 	handler http.HandlerFunc // may change
+	log     fortest.Log
 
 	mu       sync.Mutex
 	requests []*http.Request
 	bodies   []string
 	times    map[string][]time.Time
-	log      bytes.Buffer
 }
 
 // receive runs a test with a sender and a receiver, in a bubble.
@@ -44,7 +44,7 @@ func receive(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, r *
 		secrets, err := ParseSecrets(NewSecret())
 		must(t, err)
 		r := &receiver{handler: handler, times: map[string][]time.Time{}}
-		r.sender = New("http://receiver.test/hook", secrets, slog.New(slog.NewTextHandler(r, nil)))
+		r.sender = New("http://receiver.test/hook", secrets, slog.New(slog.NewTextHandler(&r.log, nil)))
 		r.sender.transport = apitest.Transport(r)
 		go r.sender.Run()
 		defer func() {
@@ -73,18 +73,6 @@ func (r *receiver) answer(handler http.HandlerFunc) {
 	r.handler = handler
 }
 
-func (r *receiver) Write(line []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.log.Write(line)
-}
-
-func (r *receiver) logged() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.log.String()
-}
-
 func (r *receiver) at(id string) []time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,12 +91,7 @@ func (r *receiver) add(ids ...string) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func ok(http.ResponseWriter, *http.Request) {}
 
@@ -146,10 +129,10 @@ func TestAMessageIsTriedForADayAndThenDropped(t *testing.T) {
 				t.Errorf("attempt %d has the header %v and the body %s", i+2, r.requests[i+1].Header, r.bodies[i+1])
 			}
 		}
-		if !strings.Contains(r.logged(), `error="the receiver answers 500"`) || strings.Contains(r.logged(), "receiver.test") {
-			t.Errorf("the log is %s", r.logged())
+		if !strings.Contains(r.log.String(), `error="the receiver answers 500"`) || strings.Contains(r.log.String(), "receiver.test") {
+			t.Errorf("the log is %s", r.log.String())
 		}
-		if n := strings.Count(r.logged(), "\n"); n > len(times) {
+		if n := strings.Count(r.log.String(), "\n"); n > len(times) {
 			t.Errorf("%d lines are logged", n)
 		}
 	})
@@ -167,7 +150,7 @@ func TestAReceiverThatIsDownIsLeftAlone(t *testing.T) {
 		if n := r.count(); n > 66*maxRequests {
 			t.Errorf("it gets %d requests in an hour", n)
 		}
-		if n := strings.Count(r.logged(), "\n"); n > 61 {
+		if n := strings.Count(r.log.String(), "\n"); n > 61 {
 			t.Errorf("%d lines are logged in an hour", n)
 		}
 		r.answer(ok)
@@ -253,8 +236,8 @@ func TestGoneIsTheEnd(t *testing.T) {
 		r.add("msg_2")
 		pass(1000 * time.Hour)
 		wantStats(t, r, Stats{Failed: 1, Queued: 2})
-		if strings.Count(r.logged(), "410 Gone") != 1 {
-			t.Errorf("the log is %s", r.logged())
+		if strings.Count(r.log.String(), "410 Gone") != 1 {
+			t.Errorf("the log is %s", r.log.String())
 		}
 	})
 }
@@ -323,8 +306,8 @@ func TestTheQueueIsBounded(t *testing.T) {
 		if r.count() != maxRequests {
 			t.Errorf("there are %d requests at a time", r.count())
 		}
-		if strings.Count(r.logged(), "\n") != 1 || !strings.Contains(r.logged(), "the queue is full") {
-			t.Errorf("the log is %s", r.logged())
+		if strings.Count(r.log.String(), "\n") != 1 || !strings.Contains(r.log.String(), "the queue is full") {
+			t.Errorf("the log is %s", r.log.String())
 		}
 	})
 	t.Run("bytes", func(t *testing.T) {
@@ -379,8 +362,8 @@ func TestShutdownSendsWhatItCan(t *testing.T) {
 				if st.Sent != test.sent || st.Queued != len(ids)-int(test.sent) {
 					t.Errorf("the statistics are %+v", st)
 				}
-				if lost := fmt.Sprintf("count=%d\n", st.Queued); st.Queued > 0 != strings.Contains(r.logged(), lost) {
-					t.Errorf("the log is %s", r.logged())
+				if lost := fmt.Sprintf("count=%d\n", st.Queued); st.Queued > 0 != strings.Contains(r.log.String(), lost) {
+					t.Errorf("the log is %s", r.log.String())
 				}
 			})
 		})
