@@ -48,16 +48,13 @@ func signatures(in Input, r *report) {
 	var intact []*dkim.Verification // as far as it can be told without the key
 	verified := false
 	for _, i := range at[:min(len(at), maxSignatures)] {
-		v := verify(header, i, body, noRSA)
-		if says(v.Err, "inappropriate key algorithm") {
-			v = verify(header, i, body, noEd25519)
-		}
+		v, by := verify(header, i, body, key)
 		switch domain := cut(clean.Line(v.Domain)); {
+		case v.Err == nil || says(v.Err, "signature did not verify"):
+			intact = append(intact, v)
+			verified = verified || v.Err == nil && by == key
 		case says(v.Err, "body hash did not verify"):
 			r.add("dkim-body", Warning, "header", "The body does not match the DKIM signature of %q: it was changed after signing", domain)
-		case says(v.Err, "signature did not verify"):
-			intact = append(intact, v)
-			verified = verified || key != "" && verify(header, i, body, key).Err == nil
 		case says(v.Err, "signature has expired") && in.ReceivedAt.Before(v.Expiration):
 			// It had not when the message arrived, and the library compares it with the time of this machine.
 		default:
@@ -96,8 +93,9 @@ func covered(in Input, r *report, intact []*dkim.Verification) {
 	}
 }
 
-// verify verifies the signature in a line of the header by a key. Those above it were added later, and are left out.
-func verify(header []mail.Line, at int, body []byte, key string) *dkim.Verification {
+// verify verifies the signature in a line of the header by a key, or else by one of its kind, and returns by which. Those
+// above it were added later, and are left out.
+func verify(header []mail.Line, at int, body []byte, key string) (v *dkim.Verification, by string) {
 	var text bytes.Buffer
 	for i, l := range header {
 		if l.Name != nil && (i >= at || !l.Is("DKIM-Signature")) {
@@ -106,20 +104,28 @@ func verify(header []mail.Line, at int, body []byte, key string) *dkim.Verificat
 		}
 	}
 	text.WriteString("\r\n")
-	all, err := dkim.VerifyWithOptions(io.MultiReader(&text, bytes.NewReader(body)), &dkim.VerifyOptions{
-		LookupTXT: func(string) ([]string, error) { return []string{key}, nil }, MaxVerifications: 1,
-	})
-	if len(all) == 0 {
-		return &dkim.Verification{Err: err}
+	for _, by = range []string{key, noRSA, noEd25519} {
+		if by == "" {
+			continue
+		}
+		all, err := dkim.VerifyWithOptions(io.MultiReader(bytes.NewReader(text.Bytes()), bytes.NewReader(body)), &dkim.VerifyOptions{
+			LookupTXT: func(string) ([]string, error) { return []string{by}, nil }, MaxVerifications: 1,
+		})
+		if len(all) == 0 {
+			return &dkim.Verification{Err: err}, by
+		}
+		if v = all[0]; !says(v.Err, "inappropriate key algorithm") {
+			break
+		}
 	}
-	return all[0]
+	return v, by
 }
 
 func says(err error, what string) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "dkim: "+what)
 }
 
-// Records of keys by which no signature verifies: the hash of the body is compared before.
+// Records of keys that are nobody's: the hash of the body is compared before. A signature that was made for them means nothing.
 var (
 	noRSA     = record("rsa", x509.MarshalPKCS1PublicKey(&rsa.PublicKey{N: new(big.Int).SetBit(big.NewInt(1), 2047, 1), E: 65537}))
 	noEd25519 = record("ed25519", make([]byte, ed25519.PublicKeySize))

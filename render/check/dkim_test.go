@@ -6,9 +6,12 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +104,20 @@ func TestDKIM(t *testing.T) {
 		}
 		if got := strings.Join(ids, " "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestDKIMForged: a signature that verifies by the key that stands for an unknown one is like any other.
+func TestDKIMForged(t *testing.T) {
+	signature := base64.StdEncoding.EncodeToString(append([]byte{1}, make([]byte, ed25519.SignatureSize-1)...))
+	body := sha256.Sum256([]byte("Hello\r\n"))
+	for i := range 16 { // one in four verifies
+		raw := fmt.Sprintf("DKIM-Signature: v=1; a=ed25519-sha256; d=acme.example; s=x; h=from:subject; bh=%s; b=%s\r\nFrom: a@acme.example\r\nSubject: %d\r\n\r\nHello\r\n",
+			base64.StdEncoding.EncodeToString(body[:]), signature, i)
+		unverified := func(f check.Finding) bool { return f.ID == "dkim-key" }
+		if found := check.Run(check.Input{Raw: []byte(raw)}); !slices.ContainsFunc(found, unverified) {
+			t.Errorf("%d: %v", i, found)
 		}
 	}
 }
