@@ -3,11 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +62,7 @@ func (a *app) administer(ctx context.Context, store string, work func(*server.Ad
 // not create one.
 func (a *app) administerExisting(store *string, work func(ctx context.Context, admin *server.Admin, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		if _, err := os.Stat(*store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(*store, "://") {
+		if !server.IsStore(*store) {
 			return notFoundf("name another with --store; `mayfly serve` makes one", "there is no store in %s", render.Clean(*store))
 		}
 		return a.administer(cmd.Context(), *store, func(admin *server.Admin) error { return work(cmd.Context(), admin, args) })

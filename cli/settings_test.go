@@ -250,6 +250,8 @@ func TestErrorsAreInPlainWords(t *testing.T) {
 	serve := func(args ...string) []string {
 		return append([]string{"serve", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", store}, args...)
 	}
+	other := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(other, "file"), nil, 0o644))
 	environ := append(machine(t), "MAYFLY_API_KEY="+apitest.Key)
 	for name, test := range map[string]struct {
 		variable string
@@ -266,6 +268,7 @@ func TestErrorsAreInPlainWords(t *testing.T) {
 		"no variable":    {"MAYFLY_SERVE_HTPP=x", serve(), statusUsage, "MAYFLY_SERVE_HTPP; did you mean MAYFLY_SERVE_HTTP?"},
 		"no file":        {"MAYFLY_SERVE_CONFIG=/nowhere/x.toml", serve(), statusUsage, "open /nowhere/x.toml: "},
 		"no store":       {"", []string{"admin", "key", "create", "--plan", "dev", "--store", store + "typo"}, statusNotFound, "there is no store in"},
+		"another folder": {"", []string{"admin", "key", "list", "--store", other}, statusNotFound, "there is no store in"},
 		"a number":       {"MAYFLY_SERVE_MAX_LONG_POLLS=many", serve(), statusUsage, `MAYFLY_SERVE_MAX_LONG_POLLS "many": must be an integer`},
 		"a switch":       {"MAYFLY_SERVE_CATCH_ALL=perhaps", serve(), statusUsage, `MAYFLY_SERVE_CATCH_ALL "perhaps": must be true or false`},
 		"a taken port":   {"A=", serve("--http", taken.Addr().String()), statusError, "listening for HTTP at " + taken.Addr().String() + ": another process listens there"},

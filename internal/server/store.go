@@ -33,6 +33,9 @@ func isDatabase(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
+// IsStore reports whether a directory is a store, or empty. What is no directory has to be asked.
+func IsStore(name string) bool { return strings.Contains(name, "://") || pebble.IsStore(name) }
+
 // StoreName returns the name of a store as people may see it: for a database, without user,
 // password and parameters.
 func StoreName(name string) string {

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -65,7 +63,7 @@ var errFull = &service.Error{Code: service.Full, Message: "No space left in the 
 func (d *disk) checkOpen(files []string) error {
 	need := uint64(leastSpace)
 	for _, name := range files {
-		if path.Ext(name) != logExt {
+		if !matches(name, logs) {
 			continue
 		}
 		info, err := d.Stat(d.PathJoin(d.dir, name))
@@ -205,7 +203,7 @@ func (d *disk) GetDiskUsage(name string) (vfs.DiskUsage, error) {
 // Create waits for space. Before a manifest is made the current one it syncs the folder, which the
 // database does only after that: a power cut could leave the marker without the manifest.
 func (d *disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
-	if strings.HasPrefix(d.PathBase(name), markerPrefix) {
+	if matches(d.PathBase(name), marker) {
 		if err := d.syncFolder(d.PathDir(name)); err != nil {
 			return nil, err
 		}

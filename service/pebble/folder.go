@@ -18,10 +18,34 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// The names of files of the database, as patterns.
 const (
-	logExt       = ".log"
-	markerPrefix = "marker.manifest."
+	logs   = "[0-9]*.log"
+	tables = "[0-9]*.sst"
+	bodies = "[0-9]*.blob"
+	marker = "marker.manifest.*"
 )
+
+func matches(name string, patterns ...string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		is, _ := path.Match(pattern, name) // the patterns are right
+		return is
+	})
+}
+
+// isOfDatabase reports whether a file is of the database, by its name.
+func isOfDatabase(name string) bool {
+	return matches(name, logs, tables, bodies, "MANIFEST-*", "OPTIONS-*", "marker.*")
+}
+
+// IsStore reports whether a folder is a store, or empty and can become one, as far as that can be told.
+func IsStore(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return len(entries) == 0 || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isOfDatabase(e.Name()) })
+}
 
 // checkFolder returns an error if the folder has a store in which the database would not find its data:
 // it would start empty, and remove what is there. There is a log as soon as there are options, the last
@@ -31,14 +55,14 @@ func checkFolder(disk vfs.FS, dir string, files []string) error {
 	if err != nil {
 		return err
 	}
-	has := func(ext ...string) bool {
-		return slices.ContainsFunc(files, func(name string) bool { return slices.Contains(ext, path.Ext(name)) })
+	has := func(patterns ...string) bool {
+		return slices.ContainsFunc(files, func(name string) bool { return matches(name, patterns...) })
 	}
 	switch {
-	case !found.Exists && (found.OptionsFilename != "" || has(".sst", ".blob", logExt)):
-		return errors.New(markerPrefix + "* is missing")
-	case found.OptionsFilename != "" && !has(logExt):
-		return errors.New("*" + logExt + " is missing")
+	case !found.Exists && (found.OptionsFilename != "" || has(tables, bodies, logs)):
+		return errors.New(marker + " is missing")
+	case found.OptionsFilename != "" && !has(logs):
+		return errors.New("*.log is missing")
 	case found.Exists:
 		return checkManifest(disk, found.ManifestFilename)
 	}
@@ -135,8 +159,8 @@ func exposed(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }
 
-// makePrivate takes from other users what they can do with the files of a folder, and says so if they
-// can list it: its mode is the operator's business.
+// makePrivate takes from other users what they can do with the files of the database, and says so if they
+// can list its folder: the mode of that is the operator's business, as the files of others in it are.
 func makePrivate(dir string, log *slog.Logger) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -144,7 +168,7 @@ func makePrivate(dir string, log *slog.Logger) error {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || !exposed(info)) {
+		if !isOfDatabase(e.Name()) || errors.Is(err, fs.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || !exposed(info)) {
 			continue
 		}
 		if err == nil {

@@ -160,7 +160,7 @@ type slowSync struct {
 
 func (*slowSync) String() string { return "slow sync" }
 func (s *slowSync) MaybeError(op errorfs.Op) error {
-	if (op.Kind != errorfs.OpFileSyncData && op.Kind != errorfs.OpFileSync) || !strings.HasSuffix(op.Path, logExt) || s.delay == 0 {
+	if (op.Kind != errorfs.OpFileSyncData && op.Kind != errorfs.OpFileSync) || !strings.HasSuffix(op.Path, ".log") || s.delay == 0 {
 		return nil
 	}
 	time.Sleep(s.delay)
