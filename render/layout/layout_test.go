@@ -267,7 +267,7 @@ func TestOffsets(t *testing.T) {
 // TestSpansBreakNoLine checks that a line breaks only where there is a space, whatever spans meet in
 // a word.
 func TestSpansBreakNoLine(t *testing.T) {
-	const text = "On Monday Ana Pop <ana@tea.example> wrote: (see “this”, or [that])! Tea costs $4.50, 五."
+	const text = "On Monday Ana Pop <ana@tea.example> wrote: (see “this”, or [that])! Tea costs $4.50, 「五」。"
 	styles := map[string]doc.Span{"bold": {Style: doc.Style{Bold: true}}, "link": {Link: 1}, "filled": {Style: doc.Style{Background: doc.Color{R: 200, Set: true}}}}
 	for _, width := range []int{24, 31, 47} {
 		for name, span := range styles {

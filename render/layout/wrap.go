@@ -115,7 +115,7 @@ func (w *wrapper) text(s string, p pen, link int) {
 			i++
 		default:
 			start := i
-			if breakable(w.last, rune(c)) {
+			if r, _ := utf8.DecodeRuneInString(s[i:]); breakable(w.last, r) {
 				w.commit()
 			}
 			for i < len(s) && s[i] > ' ' && s[i] < utf8.RuneSelf {
