@@ -17,7 +17,7 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     echo 'mayfly:x:65532:65532::/data:/' >/image/etc/passwd && echo 'mayfly:x:65532:' >/image/etc/group && \
     mkdir -m 1777 /image/tmp && mkdir /owned && mkdir -m 0700 /owned/data
 
-# Of a folder that is copied only what is in it keeps its mode.
+# Of a directory that is copied only what is in it keeps its mode.
 FROM scratch
 COPY --from=build /image /
 COPY --from=build --chown=65532:65532 /owned /

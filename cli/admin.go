@@ -23,7 +23,7 @@ func (a *app) adminCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "admin",
 		Short: "Administer the store of a service",
-		Long:  "Administer the store of a service, whether or not the service is running. If a process serves the folder, that process does the work; a database is reached directly.",
+		Long:  "Administer the store of a service, whether or not the service is running. If a process serves the directory, that process does the work; a database is reached directly.",
 	}, a.adminKeyCommand(&store), a.adminPostmasterCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store))
 	a.storeFlag(cmd.PersistentFlags(), &store)
 	return cmd
@@ -257,11 +257,11 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 
 func (a *app) adminBackupCommand(store *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "backup FOLDER",
-		Short:   "Copy the live store to a folder",
-		Long:    "Copy the store, even while it is in use, to a new folder. `mayfly admin restore` restores it. Back up a database with pg_basebackup.",
+		Use:     "backup DIR",
+		Short:   "Copy the live store to a directory",
+		Long:    "Copy the store, even while it is in use, to a new directory. `mayfly admin restore` restores it. Back up a database with pg_basebackup.",
 		Example: "mayfly admin backup /backup/mayfly-today",
-		Args:    exactly(1, "a folder"),
+		Args:    exactly(1, "a directory"),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			return admin.Backup(ctx, args[0])
 		}),
@@ -272,9 +272,9 @@ func (a *app) adminRestoreCommand(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "restore BACKUP",
 		Short:   "Restore a store from a backup",
-		Long:    "Restore a store from a backup. The store's folder must be empty or missing, and no service may be running on it.",
+		Long:    "Restore a store from a backup. The store's directory must be empty or missing, and no service may be running on it.",
 		Example: "mayfly admin restore /backup/mayfly-today --store /var/lib/mayfly",
-		Args:    exactly(1, "the folder of a backup"),
+		Args:    exactly(1, "the directory of a backup"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return server.Restore(cmd.Context(), args[0], *store) },
 	}
 }

@@ -141,8 +141,8 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// unwritable is a remark on a folder in which nothing can be written, else "". It leaves nothing
-// behind, not even the folder.
+// unwritable is a remark on a directory in which nothing can be written, else "". It leaves nothing
+// behind, not even the directory.
 func unwritable(dir string) string {
 	for missing(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)

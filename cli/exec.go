@@ -33,7 +33,7 @@ const (
 	statusCommandNotFound = 127
 )
 
-// stateVariable names the folder in which commands keep what they know of inboxes, instead of the
+// stateVariable names the directory in which commands keep what they know of inboxes, instead of the
 // user's.
 const stateVariable = "MAYFLY_STATE_DIR"
 
@@ -48,8 +48,8 @@ func (a *app) execCommand() *cobra.Command {
 			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service, and MAYFLY_SMTP " +
 			"(host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT, where it accepts mail. --env adds others: in their templates {smtp}, {host} and {port} stand for " +
 			"the last three, {api} and {key} for the first two, and {resend}, {sendgrid}, {postmark}, {mailgun} and {ses} for the base URL of a provider's " +
-			"API that delivers here, all of which are below MAYFLY_PROVIDERS. MAYFLY_STATE_DIR is a temporary folder for what `mayfly wait` has printed.\n\n" +
-			"Mail is kept in memory. --keep-mails also writes each mail to a folder as it arrives (.eml). If the command fails, each is written as text (.txt), too, " +
+			"API that delivers here, all of which are below MAYFLY_PROVIDERS. MAYFLY_STATE_DIR is a temporary directory for what `mayfly wait` has printed.\n\n" +
+			"Mail is kept in memory. --keep-mails also writes each mail to a directory as it arrives (.eml). If the command fails, each is written as text (.txt), too, " +
 			"and, where a browser is installed, as that paints it (.png), as far as that takes no more than 20 seconds in all. If it succeeds, they are removed.",
 		Example: `mayfly exec -- pytest
 mayfly exec --env SMTP_URL=smtp://{smtp} -- npx playwright test
@@ -76,7 +76,7 @@ mayfly exec --keep-mails mails -- go test ./...`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // flags after the command are the command's
-	flags.StringVar(&x.kept.dir, "keep-mails", "", "`folder` for the mails if the command fails, created if it does not exist")
+	flags.StringVar(&x.kept.dir, "keep-mails", "", "`directory` for the mails if the command fails, created if it does not exist")
 	flags.StringVar(&x.kept.summary, "summary", "", "`file` that a summary of the mails and of what the checks found in them is appended to, as Markdown; with --keep-mails")
 	flags.BoolVar(&x.kept.unpainted, "no-pictures", false, "keep no pictures of the mails")
 	flags.StringArrayVar(&x.variables, "env", nil, "another variable for the command, as `NAME=TEMPLATE`; can be repeated")
@@ -101,7 +101,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	x.app.graceful.Store(true)
 	state, err := os.MkdirTemp("", "mayfly-exec-")
 	if err != nil {
-		return withNext(fmt.Errorf("making a temporary folder: %w", err), "set TMPDIR to a folder that can be written to")
+		return withNext(fmt.Errorf("creating a temporary directory: %w", err), "set TMPDIR to a directory that can be written to")
 	}
 	defer func() { _ = os.RemoveAll(state) }() // a process that outlives the command may still write to it
 	if x.kept.dir != "" {

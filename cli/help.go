@@ -230,6 +230,8 @@ func flagRow(f *pflag.Flag) row {
 		value, text = "", f.Usage
 	case value == "int":
 		value = "n"
+	case value == "directory":
+		value = "dir"
 	}
 	name := "--" + f.Name
 	if f.Shorthand != "" {

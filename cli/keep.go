@@ -24,7 +24,7 @@ import (
 // picturesTime is how long all pictures of a failed command may take.
 const picturesTime = 20 * time.Second
 
-// keptMails are the messages of a command, in a folder from their arrival on: what ends the command may end this
+// keptMails are the messages of a command, in a directory from their arrival on: what ends the command may end this
 // process, too, and inboxes expire.
 type keptMails struct {
 	dir       string // "" to keep none
@@ -52,7 +52,7 @@ func (k *keptMails) keep(a service.Arrival) {
 	k.files = append(k.files, keptMail{file, a.To})
 }
 
-// discard removes what was kept, and the folder unless it has anything else.
+// discard removes what was kept, and the directory unless it has anything else.
 func (k *keptMails) discard() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

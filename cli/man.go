@@ -20,12 +20,12 @@ func (a *app) manCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "man [COMMAND...]",
 		Short:   "Print the manual page of a command",
-		Long:    "Print the manual page of mayfly or of one of its commands, as roff. With --dir, write all pages to a folder.",
+		Long:    "Print the manual page of mayfly or of one of its commands, as roff. With --dir, write all pages to a directory.",
 		Example: "mayfly man | man -l -\nmayfly man key set | man -l -\nmayfly man --dir ~/.local/share/man/man1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir != "" {
 				if err := os.MkdirAll(dir, 0o755); err != nil {
-					return fmt.Errorf("making the folder of the manual pages: %w", err)
+					return fmt.Errorf("creating the directory of the manual pages: %w", err)
 				}
 				return writeManuals(cmd.Root(), dir)
 			}
@@ -37,7 +37,7 @@ func (a *app) manCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "`folder` to write all pages to, created if it does not exist")
+	cmd.Flags().StringVar(&dir, "dir", "", "`directory` to write all pages to, created if it does not exist")
 	return cmd
 }
 

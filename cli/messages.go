@@ -175,7 +175,7 @@ func (a *app) saveCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", dir, "`folder` to save to, created if it does not exist")
+	cmd.Flags().StringVar(&dir, "dir", dir, "`directory` to save to, created if it does not exist")
 	return cmd
 }
 

@@ -41,7 +41,7 @@ func (a *app) serveCommand() *cobra.Command {
 			"Every flag can also be set by an environment variable, MAYFLY_SERVE_ and the flag's name (MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML " +
 			"file of --config (max_message_size, or message_size in the table [max]). A flag overrides a variable, and a variable overrides the file.\n\n" +
 			"Every user of a machine can see its command lines: put a URL with a password in MAYFLY_SERVE_STORE or in the file, or the password in PGPASSFILE.",
-		Example: `# A folder, and a key for it
+		Example: `# A directory, and a key for it
 mayfly serve --store /var/lib/mayfly --domains inbox.example
 mayfly admin key create --plan dev --store /var/lib/mayfly
 
@@ -157,7 +157,7 @@ func chaosFlag(f *pflag.FlagSet, rules *string) {
 }
 
 func (a *app) storeFlag(f *pflag.FlagSet, store *string) {
-	f.StringVar(store, "store", a.defaultStore(), "`folder` of the store, or postgres://user@host/database (default: serve in the data folder)")
+	f.StringVar(store, "store", a.defaultStore(), "`directory` of the store, or postgres://user@host/database (default: serve in the data directory)")
 	f.Lookup("store").DefValue = "" // it may have a password, and it is this machine's
 }
 

@@ -255,7 +255,7 @@ func (a *app) stateDir() string {
 
 func (a *app) configFile() string { return filepath.Join(a.configDir(), "config.toml") }
 
-// dir is Mayfly's folder within the one that the environment variable names, or within fallback
+// dir is Mayfly's directory within the one that the environment variable names, or within fallback
 // when that is not an absolute path.
 func (a *app) dir(variable, fallback string) string {
 	base := a.env.Getenv(variable)
@@ -293,7 +293,7 @@ func (a *app) config() config.Config {
 	return a.conf
 }
 
-// checkRelay finds the file with the relay's password, from the folder of config.toml, and leaves
+// checkRelay finds the file with the relay's password, from the directory of config.toml, and leaves
 // out a relay that cannot work, so that the local service runs without.
 func (a *app) checkRelay() {
 	r := &a.conf.Relay

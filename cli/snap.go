@@ -25,7 +25,7 @@ func (a *app) snapCommand() *cobra.Command {
 		Long: "Compare a message that arrived with NAME.txt, a text file to be committed: the header fields that a reader sees, the text, links, attachments and " +
 			"the findings of the checks. What differs from run to run is masked: «code», «token», «date», «time», «id», «inbox» and the like.\n\n" +
 			"If the message differs, the differences are printed word by word, and the exit status is 1. --update accepts them. A snapshot that does not exist is " +
-			"written; where the variable CI is set on this machine, that fails, too. `mayfly exec` prints at its end which snapshots of the folder no test asked for.\n\n" +
+			"written; where the variable CI is set on this machine, that fails, too. `mayfly exec` prints at its end which snapshots of the directory no test asked for.\n\n" +
 			"Over SSH, the snapshot is read from standard input, and a new one is printed: with --update, or where there is none.",
 		Example: "mayfly wait \"$ADDRESS\" >/dev/null && mayfly snap signup \"$ADDRESS\"\nmayfly snap signup --update",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -72,7 +72,7 @@ func (a *app) snapCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&o.Dir, "dir", "mails", "`folder` of the snapshots")
+	cmd.Flags().StringVar(&o.Dir, "dir", "mails", "`directory` of the snapshots")
 	cmd.Flags().BoolVar(&o.Update, "update", false, "accept the message as it is")
 	formatFlag(cmd, &format, "`format` of what is printed: text, or the difference as github (annotation), sarif or junit")
 	return cmd

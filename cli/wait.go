@@ -26,7 +26,7 @@ func (a *app) waitCommand() *cobra.Command {
 		Long: "Print the next message that matches, whether it is already there or still to arrive.\n\n" +
 			"Nothing is printed twice: a message, its code (--code) and its link (--link) are each printed once. The first wait on an inbox " +
 			"takes the newest message; later waits go on from there, oldest first. So a second `mayfly wait --code` prints the next code, and " +
-			"`mayfly wait --link` after it prints the link of the same message. What was printed is remembered in the state folder of this machine.\n\n" +
+			"`mayfly wait --link` after it prints the link of the same message. What was printed is remembered in the state directory of this machine.\n\n" +
 			"INBOX can be an address without an inbox if the service creates inboxes as mail arrives, as the local service does. " +
 			"The exit status is 5 if nothing arrives in time, and stderr says why: what connected to SMTP, where mail went instead, what was printed before.\n\n" +
 			"--none succeeds if nothing that matches arrives within the timeout, and --exactly N if no more than N do: it waits for N messages, then for " +
@@ -108,7 +108,7 @@ type waitRun struct {
 	*connection
 	inbox      api.Inbox
 	created    bool // the inbox was made since the run began
-	unrecorded bool // the state folder cannot keep what is delivered
+	unrecorded bool // the state directory cannot keep what is delivered
 
 	fitting map[string]fit // messages to be taken, by ID
 	printed int
@@ -162,7 +162,7 @@ func (w *waitRun) run(ctx context.Context, arg string) error {
 	}
 	if err == nil && w.exactly > 0 {
 		if w.unrecorded {
-			return errors.New("--exactly has to keep in the state folder what was printed, and cannot")
+			return errors.New("--exactly has to keep in the state directory what was printed, and cannot")
 		}
 		w.none, w.again = true, false
 		bounded, cancel = w.within(ctx, w.settle)

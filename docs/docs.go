@@ -1,4 +1,4 @@
-// Package docs embeds the pages of this folder.
+// Package docs embeds the pages of this directory.
 package docs
 
 import "embed"

@@ -25,7 +25,7 @@ import (
 // HAProxy that connects to the primary.
 type replicated struct {
 	t      *testing.T
-	folder *pgtest.Folder
+	folder *pgtest.Dir
 	nodes  []*node
 	etcd   int // its port
 	port   int // of HAProxy
@@ -49,7 +49,7 @@ func startReplicated(t *testing.T, settings ...string) *replicated {
 	programs := pgtest.Programs(t)
 	need(t, "the packages patroni, etcd-server and haproxy", "patroni", "etcd", "haproxy")
 	r := &replicated{t: t}
-	r.folder = pgtest.NewFolder(t, `for p in *.pid */data/postmaster.pid; do kill -KILL "$(head -n 1 "$p")"; done 2>/dev/null`)
+	r.folder = pgtest.NewDir(t, `for p in *.pid */data/postmaster.pid; do kill -KILL "$(head -n 1 "$p")"; done 2>/dev/null`)
 	r.etcd, r.port = freePort(t), freePort(t)
 	client, peer := fmt.Sprintf(etcdAddress, r.etcd), fmt.Sprintf(etcdAddress, freePort(t))
 	r.run("etcd", "etcd", "--name", "etcd", "--data-dir", "etcd", "--unsafe-no-fsync",

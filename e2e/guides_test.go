@@ -143,7 +143,7 @@ func TestGuidePHP(t *testing.T) {
 	}
 	g := guide{newProject(t), page(t, "guides/php.md")}
 	g.write("signup.php", g.file("signup.php"))
-	g.run("the code came")
+	g.run("the code arrived")
 }
 
 func TestGuideSpring(t *testing.T) {

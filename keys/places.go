@@ -186,7 +186,7 @@ func (f keyFile) get(service string) (string, error) {
 
 func (f keyFile) set(service, key string) error {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return fmt.Errorf("making the folder of the key file: %w", err)
+		return fmt.Errorf("creating the directory of the key file: %w", err)
 	}
 	return f.change(func(s storedKeys) { s[service] = key })
 }

@@ -1,7 +1,7 @@
 """Builds the wheels. A wheel is a zip archive of modules, scripts and a few words about them, which needs no tool.
 
 As pip's backend, for `pip install ./clients/python`, it makes one with a program that it builds, if Go is here. As the command
-`clients/python/pack DIR [DIST VERSION]` it makes, in the folder DIR, one for each program of DIST, where packaging/release
+`clients/python/pack DIR [DIST VERSION]` it makes, in the directory DIR, one for each program of DIST, where packaging/release
 has built them, and one without a program for other systems. A commit always gives the same bytes.
 """
 
@@ -56,7 +56,7 @@ mayfly = mayfly.pytest_plugin
 """
 
 
-def wheel(folder: Path, version: str, platform: str, program: Optional[Path]) -> str:
+def wheel(directory: Path, version: str, platform: str, program: Optional[Path]) -> str:
     """Write a wheel and return its name."""
     stem = f"{NAME.replace('-', '_')}-{version}"
     tags = "".join(f"Tag: py3-none-{tag}\n" for tag in platform.split("."))
@@ -75,7 +75,7 @@ def wheel(folder: Path, version: str, platform: str, program: Optional[Path]) ->
     files[record] = "".join(f"{name},sha256={_hash(data)},{len(data)}\n" for name, data in files.items()).encode() + f"{record},,\n".encode()
 
     name = f"{stem}-py3-none-{platform}.whl"
-    with zipfile.ZipFile(folder / name, "w") as archive:
+    with zipfile.ZipFile(directory / name, "w") as archive:
         for path, data in files.items():
             entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
             entry.create_system = 3  # Unix, which has modes
@@ -112,18 +112,18 @@ def _output(*command: str) -> str:
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
-def pack(folder: str, dist: Optional[str] = None, version: str = "") -> None:
-    Path(folder).mkdir(parents=True, exist_ok=True)
+def pack(directory: str, dist: Optional[str] = None, version: str = "") -> None:
+    Path(directory).mkdir(parents=True, exist_ok=True)
     if dist is None:
-        build_wheel(folder)
-        wheel(Path(folder), _snapshot(), "any", None)
+        build_wheel(directory)
+        wheel(Path(directory), _snapshot(), "any", None)
         return
     version = version.replace("-pre", "rc")  # as Python has it
-    wheel(Path(folder), version, "any", None)
+    wheel(Path(directory), version, "any", None)
     for built in sorted(Path(dist).glob("mayfly_*/mayfly*")):
         system = re.match("mayfly_([a-z]+_[a-z0-9]+)", built.parent.name)
         if system and built.name in ("mayfly", "mayfly.exe"):
-            wheel(Path(folder), version, PLATFORMS[system[1]], built)
+            wheel(Path(directory), version, PLATFORMS[system[1]], built)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ type chrome struct {
 
 // start starts a browser.
 func start(program string) (*chrome, error) {
-	dir, err := os.MkdirTemp("", folderPrefix) // mode 0700
+	dir, err := os.MkdirTemp("", dirPrefix) // mode 0700
 	if err != nil {
 		return nil, err
 	}

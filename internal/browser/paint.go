@@ -68,12 +68,12 @@ type Screenshotter struct {
 	running *chrome // nil while there is none
 }
 
-// folderPrefix and lockName are of the folders in which browsers work. Who paints holds the lock.
-const folderPrefix, lockName = "mayfly-paint-", "lock"
+// dirPrefix and lockName are of the directories in which browsers work. Who paints holds the lock.
+const dirPrefix, lockName = "mayfly-paint-", "lock"
 
-// RemoveLeft removes the folders that processes left which were killed while they painted.
+// RemoveLeft removes the directories that processes left which were killed while they painted.
 func RemoveLeft() {
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), dirPrefix+"*"))
 	for _, dir := range left {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || files.CheckOwner(dir) != nil {
 			continue

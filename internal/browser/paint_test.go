@@ -138,7 +138,7 @@ func TestABrowserThatHangs(t *testing.T) {
 	if err := os.WriteFile(command, []byte("#!/bin/sh\nsleep 600 &\necho $! >"+started+".new; mv "+started+".new "+started+"\nwait\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	left := filepath.Join(dir, folderPrefix+"left") // by a process that was killed
+	left := filepath.Join(dir, dirPrefix+"left") // by a process that was killed
 	if err := os.Mkdir(left, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ type UI struct {
 	Mouse       bool   `toml:"mouse"`
 	Follow      bool   `toml:"follow"`       // open messages as they arrive
 	Autocopy    bool   `toml:"autocopy"`     // copy new codes as they arrive
-	DownloadDir string `toml:"download_dir"` // where messages and attachments are saved; "" for the usual folder
+	DownloadDir string `toml:"download_dir"` // where messages and attachments are saved; "" for the usual directory
 }
 
 // Browser is the table [browser].
@@ -172,7 +172,7 @@ func Read(path string, usualKeys map[string][]string) Config {
 	return c
 }
 
-// absent reports whether err, from reading path, says that there is no file, or that a folder on
+// absent reports whether err, from reading path, says that there is no file, or that a directory on
 // the way to it, such as another user's home, is closed.
 func absent(path string, err error) bool {
 	if errors.Is(err, fs.ErrPermission) {
@@ -219,7 +219,7 @@ func AddProfile(path, name, baseURL string) error {
 		return fmt.Errorf("profile %q with the address %s cannot be added to %s: `mayfly doctor` says what is wrong in the file", name, baseURL, path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("making the folder of %s: %w", path, err)
+		return fmt.Errorf("creating the directory of %s: %w", path, err)
 	}
 	if err := files.Write(path, text); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)

@@ -55,7 +55,7 @@ func TestProblems(t *testing.T) {
 			`config.toml:1: profile takes the name of a profile in quotes, such as "work"`,
 			"config.toml:3: " + themeWanted,
 			"config.toml:5: mouse takes true or false",
-			`config.toml:6: download_dir takes a folder in quotes, such as "~/mail"`,
+			`config.toml:6: download_dir takes a directory in quotes, such as "~/mail"`,
 			"config.toml:8: insecure takes true or false",
 			`config.toml:9: base_url takes an address in quotes, such as "https://api.example"`,
 		}},

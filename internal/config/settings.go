@@ -44,7 +44,7 @@ func settings() []setting {
 		{"ui.mouse", "true or false"},
 		{"ui.follow", "true or false"},
 		{"ui.autocopy", "true or false"},
-		{"ui.download_dir", `a folder in quotes, such as "~/mail"`},
+		{"ui.download_dir", `a directory in quotes, such as "~/mail"`},
 		{"browser.command", `a program in quotes, such as "chromium"`},
 		{"browser.timeout", `a duration in quotes, such as "1m"`},
 		{"checks.clients", `a list of mail clients in quotes, such as ["outlook", "gmail-ios"]`},

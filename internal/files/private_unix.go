@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// CheckOwner returns an error if a file or folder belongs to anyone but this user and root.
+// CheckOwner returns an error if a file or directory belongs to anyone but this user and root.
 func CheckOwner(name string) error {
 	uid, _, err := stat(name)
 	if err != nil || uid == 0 || uid == os.Geteuid() {
@@ -24,7 +24,7 @@ func CheckOwner(name string) error {
 	return fmt.Errorf("it belongs to the user %s", other)
 }
 
-// CheckMode returns an error if anyone but its owner may write to a file or folder. If that is another
+// CheckMode returns an error if anyone but its owner may write to a file or directory. If that is another
 // user, such as root, its group may write, too: this user cannot change that.
 func CheckMode(name string) error {
 	uid, mode, err := stat(name)

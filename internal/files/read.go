@@ -13,7 +13,7 @@ type Unfit string
 func (u Unfit) Error() string { return string(u) }
 
 // Read returns the content of a regular file of at most so many bytes, and what the system knows of it. It
-// waits for no other process. The error is [Unfit] for a folder, a pipe or a device, and for a larger file.
+// waits for no other process. The error is [Unfit] for a directory, a pipe or a device, and for a larger file.
 func Read(path string, most int64) ([]byte, fs.FileInfo, error) { return read(path, most, false) }
 
 // ReadNamed is Read for what the user names on a command line, which may be a pipe as well, such as a

@@ -15,7 +15,7 @@ const (
 	pause       = 5 * time.Millisecond
 )
 
-// Write creates or replaces a file, which belongs to whom its folder belongs.
+// Write creates or replaces a file, which belongs to whom its directory belongs.
 func Write(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path))
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package local is the local service of this machine: a process of its own, which the first that
 // needs it starts, and to which all others attach.
 //
-// Its folder has a lock and the store. The process that runs it holds the lock until it ends, however it
+// Its directory has a lock and the store. The process that runs it holds the lock until it ends, however it
 // ends. It answers on the admin socket of the store, where each client keeps a request open for as long
 // as it needs the service, and makes its requests of the REST API. Other clients make them over TCP, with
 // the key in a file. The key is new at each start, since another user may take the port of a service
@@ -48,7 +48,7 @@ type Options struct {
 	HTTP, SMTP string
 	Relay      server.Relay  // by which it releases messages
 	Keep       bool          // run until [Stop], with or without clients
-	TLS        bool          // offer STARTTLS with a certificate in the data folder, which is made once
+	TLS        bool          // offer STARTTLS with a certificate in the data directory, which is made once
 	Linger     time.Duration // how long to run on after the last client; default: DefaultLinger
 }
 
@@ -59,7 +59,7 @@ func (o Options) storeDir() string { return filepath.Join(o.DataDir, "store") }
 // runners read them. After a kill they are of a service that has ended.
 func (o Options) EnvFile() string { return filepath.Join(o.storeDir(), "service.env") }
 
-// makeDir makes the folder. One that is there must be this user's: with another's HOME, as root has
+// makeDir makes the directory. One that is there must be this user's: with another's HOME, as root has
 // with some versions of sudo, the service would take over the mail of that user.
 func (o Options) makeDir() error {
 	return cmp.Or(o.unusable(os.MkdirAll(o.DataDir, 0o700)), o.checkDir())
@@ -73,7 +73,7 @@ func (o Options) unusable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("the local service cannot keep its data in %s: %w; set HOME or XDG_DATA_HOME to a folder of yours", o.DataDir, err)
+	return fmt.Errorf("the local service cannot keep its data in %s: %w; set HOME or XDG_DATA_HOME to a directory of yours", o.DataDir, err)
 }
 
 func (o Options) lock() *flock.Flock {

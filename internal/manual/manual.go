@@ -27,14 +27,14 @@ type Topic struct {
 	Summary string // the page's first paragraph, one line
 }
 
-// folders are where pages are, as patterns: the guides follow the others.
-var folders = []string{"%s.md", "guides/%s.md"}
+// patterns match the files of pages: the guides follow the others.
+var patterns = []string{"%s.md", "guides/%s.md"}
 
 // Topics lists the pages by name, the guides to frameworks last.
 func Topics() []Topic {
 	var names []string
-	for _, folder := range folders {
-		found, _ := fs.Glob(docs.Pages, fmt.Sprintf(folder, "*")) // the pattern is valid, and an embedded folder can be read
+	for _, pattern := range patterns {
+		found, _ := fs.Glob(docs.Pages, fmt.Sprintf(pattern, "*")) // the pattern is valid, and an embedded directory can be read
 		names = append(names, found...)
 	}
 	topics := make([]Topic, 0, len(names))
@@ -86,8 +86,8 @@ func Render(topic string, width int, s Style) ([]string, error) {
 }
 
 func page(topic string) (string, error) {
-	for _, folder := range folders {
-		if text, err := docs.Pages.ReadFile(fmt.Sprintf(folder, topic)); err == nil {
+	for _, pattern := range patterns {
+		if text, err := docs.Pages.ReadFile(fmt.Sprintf(pattern, topic)); err == nil {
 			return strings.ReplaceAll(string(text), "\t", "    "), nil
 		}
 	}

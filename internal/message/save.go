@@ -24,7 +24,7 @@ import (
 
 const (
 	maxName  = 120  // bytes of a file name, its extension included
-	maxTries = 1000 // files of one name in a folder
+	maxTries = 1000 // files of one name in a directory
 )
 
 // Saved is a file that has what was to be saved.
@@ -141,7 +141,7 @@ func extension(contentType string) string {
 	return ""
 }
 
-// fileName makes a file name of one component out of what a message says: no folders, no control or
+// fileName makes a file name of one component out of what a message says: no directories, no control or
 // direction-changing characters, nothing Windows reserves, not hidden, of bounded length. When
 // nothing is left it is fallback.
 func fileName(untrusted, fallback string) string {

@@ -56,7 +56,7 @@ func (r *Registry) Delivered(inboxID string) (watch.Consumed, error) {
 // UpdateConsumed calls take with the inbox's delivery record, and if it has taken something, deliver, and keeps the record if that
 // is done. No other process delivers the same. Take may be called again, with a record that another one has changed.
 //
-// An error before deliver was called is that of the folder or the service, of ctx, or [ErrBusy]; after it, that the
+// An error before deliver was called is that of the directory or the service, of ctx, or [ErrBusy]; after it, that the
 // change is not kept. A damaged record is treated as empty.
 func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, deliver func() (done bool)) error {
 	if r := r.elsewhere(); r != nil {
@@ -77,7 +77,7 @@ func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func
 	return nil
 }
 
-// InVain returns when the last wait for each inbox ended in vain, by ID, of all registries below a folder.
+// InVain returns when the last wait for each inbox ended in vain, by ID, of all registries below a directory.
 func InVain(dir string) map[string]time.Time {
 	all := map[string]time.Time{}
 	files, _ := filepath.Glob(filepath.Join(dir, "inboxes", "*", "*"+deliveredSuffix)) // the pattern is right
@@ -184,7 +184,7 @@ func (seen *ReadState) add(inboxID string, marks []Mark) {
 // SeenReader reads what was seen of the inboxes, for one goroutine at a time.
 type SeenReader struct {
 	registry *Registry
-	changed  time.Time         // when a file was last replaced, as the folder has it
+	changed  time.Time         // when a file was last replaced, as the directory has it
 	states   map[string][]byte // of a registry with a keeper
 }
 
@@ -194,7 +194,7 @@ func (r *Registry) SeenReader() *SeenReader {
 }
 
 // Read returns what was seen of the inboxes if that may have changed since the last call, by inbox ID, also with an error.
-// Damaged files are skipped. While nothing changes it only asks for the time of the folder.
+// Damaged files are skipped. While nothing changes it only asks for the time of the directory.
 func (s *SeenReader) Read() (map[string]ReadState, error) {
 	if r := s.registry.elsewhere(); r != nil {
 		return s.readRemote(r)

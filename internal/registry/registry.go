@@ -69,12 +69,12 @@ func (i Inbox) API() api.Inbox {
 // goroutines and processes.
 type Registry struct {
 	dir     string
-	remote  *remote // what keeps some instead of files, or all without a folder; may be nil
+	remote  *remote // what keeps some instead of files, or all without a directory; may be nil
 	pruning rate.Sometimes
 }
 
 // Open returns the registry below dir of a profile and the service at baseURL. It does not touch the
-// disk: Put makes the folders, with mode 0700.
+// disk: Put makes the directories, with mode 0700.
 func Open(dir, profile, baseURL string) *Registry {
 	name := hash(profile + "\x00" + strings.ToLower(strings.TrimRight(baseURL, "/")))
 	return &Registry{dir: filepath.Join(dir, "inboxes", name), pruning: rate.Sometimes{Interval: time.Hour}}

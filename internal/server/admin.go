@@ -113,13 +113,13 @@ func (a *Admin) Backup(ctx context.Context, dir string) error {
 		return err
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return fmt.Errorf("%s already exists: name a new folder for the backup", dir)
+		return fmt.Errorf("%s already exists: name a new directory for the backup", dir)
 	}
 	if _, err := call[struct{}](ctx, a, "backup", adminRequest{Dir: dir}); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) { // the owner's /tmp may end with it
-		return fmt.Errorf("the service that has the store sees another %s, perhaps by PrivateTmp of systemd: name a folder elsewhere", filepath.Dir(dir))
+		return fmt.Errorf("the service that has the store sees another %s, perhaps by PrivateTmp of systemd: name a directory elsewhere", filepath.Dir(dir))
 	}
 	return nil
 }

@@ -22,11 +22,11 @@ import (
 
 const (
 	socketName = "sock"
-	// socketDir is the private folder, in that of the store, in which the socket is made: a system gives
+	// socketDir is the private directory, in that of the store, in which the socket is made: a system gives
 	// a new socket a mode that others may be able to use.
 	socketDir = "admin"
 	// socketPathName is the name of a file with the path of the socket, if that in the store's
-	// folder is too long.
+	// directory is too long.
 	socketPathName = "admin.path"
 	// maxSocketPath is the longest path that all systems accept: on macOS 104 bytes with the final
 	// zero.
@@ -34,13 +34,13 @@ const (
 	maxQuestion   = 64 << 10 // bytes
 )
 
-// adminSocket serves an Admin as HTTP and JSON on a Unix socket in the store's folder. Only the
-// owner of the folder, who could also open the store, can connect to it.
+// adminSocket serves an Admin as HTTP and JSON on a Unix socket in the store's directory. Only the
+// owner of the directory, who could also open the store, can connect to it.
 type adminSocket struct {
 	listener net.Listener
 	http     *http.Server
 	stop     context.CancelFunc // ends the requests that Config.Control serves
-	remove   []string           // files and folders to remove at the end
+	remove   []string           // files and directories to remove at the end
 }
 
 // listenAdmin opens the socket of a store that this process owns, and replaces one that a previous
@@ -48,7 +48,7 @@ type adminSocket struct {
 func listenAdmin(store string, admin *Admin, control, rest http.Handler, log *slog.Logger) (*adminSocket, error) {
 	stopping, stop := context.WithCancel(context.Background())
 	a := &adminSocket{stop: stop}
-	path, err := a.makeFolder(store)
+	path, err := a.makeDir(store)
 	if err == nil {
 		a.listener, err = net.Listen("unix", path)
 	}
@@ -68,8 +68,8 @@ func listenAdmin(store string, admin *Admin, control, rest http.Handler, log *sl
 	return a, nil
 }
 
-// makeFolder makes a folder that only this user can enter, and returns the path of the socket in it.
-func (a *adminSocket) makeFolder(store string) (path string, err error) {
+// makeDir makes a directory that only this user can enter, and returns the path of the socket in it.
+func (a *adminSocket) makeDir(store string) (path string, err error) {
 	dir := filepath.Join(store, socketDir)
 	path = filepath.Join(dir, socketName)
 	if len(path) <= maxSocketPath {
@@ -88,7 +88,7 @@ func (a *adminSocket) makeFolder(store string) (path string, err error) {
 		base = "/tmp"
 	}
 	if dir, err = os.MkdirTemp(base, "mayfly-"); err != nil { // mode 0700
-		return "", fmt.Errorf("%w: set TMPDIR to a folder of yours with a short name", err)
+		return "", fmt.Errorf("%w: set TMPDIR to a directory of yours with a short name", err)
 	}
 	path = filepath.Join(dir, socketName)
 	note := filepath.Join(store, socketPathName)
@@ -160,7 +160,7 @@ func answer[Q any](ask func(*http.Request, Q) (any, error)) http.HandlerFunc {
 }
 
 // ErrOtherUser means that another user may answer at the admin socket of a store.
-var ErrOtherUser = errors.New("the store's folder is not this user's alone")
+var ErrOtherUser = errors.New("the store's directory is not this user's alone")
 
 // checkSocket returns an error if the socket of a store is not there, and [ErrOtherUser] if anyone but this
 // user and root may have made it.

@@ -298,7 +298,7 @@ func checkCertificate(server, certFile, keyFile string) error {
 // may write to.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("creating the store's folder: %w", err)
+		return fmt.Errorf("creating the store's directory: %w", err)
 	}
 	return files.CheckMode(dir)
 }

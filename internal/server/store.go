@@ -118,7 +118,7 @@ func (database) Backup(context.Context, string) error {
 // not exist or be empty. It gets its name only once it is complete and has been opened.
 func Restore(ctx context.Context, backup, store string) error {
 	if isDatabase(store) {
-		return errors.New("this store is a database: restore it from a copy by pg_basebackup, or name a folder")
+		return errors.New("this store is a database: restore it from a copy by pg_basebackup, or name a directory")
 	}
 	entries, err := os.ReadDir(store)
 	switch {
@@ -133,7 +133,7 @@ func Restore(ctx context.Context, backup, store string) error {
 		return fmt.Errorf("restoring to %s: %w", store, err)
 	}
 	if entries, err := os.ReadDir(backup); err != nil || len(entries) == 0 {
-		return fmt.Errorf("%s is not a backup: it is not a folder with files", backup)
+		return fmt.Errorf("%s is not a backup: it is not a directory with files", backup)
 	}
 	unfinished := store + ".restoring"
 	err = copyStore(ctx, backup, unfinished)

@@ -78,7 +78,7 @@ type Options struct {
 	Dir    string // default: mails
 	Update bool   // accept what differs
 	CI     bool   // one that does not exist is an error
-	State  string // folder in which the snapshots that were asked for are noted; "" for none
+	State  string // directory in which the snapshots that were asked for are noted; "" for none
 }
 
 var validName = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$`)
@@ -180,7 +180,7 @@ func note(file, state string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Unused returns the snapshots that no test has asked for, in the folders of those that were.
+// Unused returns the snapshots that no test has asked for, in the directories of those that were.
 func Unused(state string) []string {
 	list, err := os.ReadFile(filepath.Join(state, noted))
 	if err != nil {

@@ -34,7 +34,7 @@ import (
 )
 
 func main() {
-	out := flag.String("out", "", "new `folder` for the layout")
+	out := flag.String("out", "", "new `directory` for the layout")
 	source := flag.String("source", "", "`URL` of the source, for the label")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Usage: go -C packaging/image run . --out DIR --source URL PROGRAM…")
@@ -81,7 +81,7 @@ func write(dir, source string, programs []string) (v1.Hash, error) {
 	return digest, nil
 }
 
-// user is the one the service runs as, and the owner of its folder: the user that images without a
+// user is the one the service runs as, and the owner of its directory: the user that images without a
 // distribution use for this.
 const user = 65532
 

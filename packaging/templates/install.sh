@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Mayfly @VERSION@ into the folder it is given; else into /usr/local/bin, or without the right to do so ~/.local/bin.
+# Installs Mayfly @VERSION@ into the directory it is given; else into /usr/local/bin, or without the right to do so ~/.local/bin.
 set -eu
 
 fail() {
@@ -8,10 +8,10 @@ fail() {
 }
 
 main() {
-  folder=/usr/local/bin
-  [ -w "$folder" ] || folder=${HOME:+$HOME/.local/bin}
-  folder=${1-$folder}
-  [ -n "$folder" ] || fail "/usr/local/bin cannot be written and HOME is not set: name a directory, as in sh -s -- DIR"
+  dir=/usr/local/bin
+  [ -w "$dir" ] || dir=${HOME:+$HOME/.local/bin}
+  dir=${1-$dir}
+  [ -n "$dir" ] || fail "/usr/local/bin cannot be written and HOME is not set: name a directory, as in sh -s -- DIR"
   case $(uname -sm) in
     "Linux x86_64") system=linux_amd64 sum=@SHA256 linux_amd64@ ;;
     "Linux aarch64" | "Linux arm64") system=linux_arm64 sum=@SHA256 linux_arm64@ ;;
@@ -27,9 +27,9 @@ main() {
   ! command -v sha256sum >/dev/null || tool=sha256sum
   echo "$sum  $work/archive" | $tool -c - >/dev/null 2>&1 || fail "$url is not what was released: its SHA-256 is not $sum"
   tar -xzf "$work/archive" -C "$work"
-  mkdir -p "$folder"
-  install -m 755 "$work/mayfly_$system/mayfly" "$folder/mayfly"
-  echo "Mayfly @VERSION@ is in $folder"
+  mkdir -p "$dir"
+  install -m 755 "$work/mayfly_$system/mayfly" "$dir/mayfly"
+  echo "Mayfly @VERSION@ is in $dir"
 }
 
 main "$@" # the last line: of a script that came in part, nothing is run

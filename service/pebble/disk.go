@@ -200,11 +200,11 @@ func (d *disk) GetDiskUsage(name string) (vfs.DiskUsage, error) {
 	return usage, err
 }
 
-// Create waits for space. Before a manifest is made the current one it syncs the folder, which the
+// Create waits for space. Before a manifest is made the current one it syncs the directory, which the
 // database does only after that: a power cut could leave the marker without the manifest.
 func (d *disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
 	if matches(d.PathBase(name), marker) {
-		if err := d.syncFolder(d.PathDir(name)); err != nil {
+		if err := d.syncDir(d.PathDir(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -214,7 +214,7 @@ func (d *disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err err
 	return &file{File: f, disk: d, name: name}, nil
 }
 
-func (d *disk) syncFolder(dir string) error {
+func (d *disk) syncDir(dir string) error {
 	f, err := d.OpenDir(dir)
 	if err != nil {
 		return err

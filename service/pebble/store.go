@@ -34,7 +34,7 @@ import (
 var ErrInUse = errors.New("another process has it open")
 
 // advice says what to do about a store that does not read well.
-const advice = "restore a backup, or name a new folder"
+const advice = "restore a backup, or name a new directory"
 
 // Options of a store. The zero value works.
 type Options struct {
@@ -105,7 +105,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	dir = filepath.Clean(dir)
 	if err := o.fs.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the store: %w", err)
+		return nil, fmt.Errorf("create the directory of the store: %w", err)
 	}
 	l, err := lockStore(o.fs, dir)
 	if err != nil {
@@ -151,7 +151,7 @@ func newStore(dir string, l *lock, o Options) *Store {
 func (s *Store) open(o Options) error {
 	files, err := o.fs.List(s.dir)
 	if err == nil {
-		err = checkFolder(o.fs, s.dir, files)
+		err = checkDir(o.fs, s.dir, files)
 	}
 	if _, ok := o.fs.(ownerOnlyFS); ok && err == nil {
 		err = makePrivate(s.dir, o.Log)
@@ -263,7 +263,7 @@ const backedUp = "last-backup"
 
 const format = "4"
 
-// sizeOf returns the size in bytes of the disk that a folder is on, or 1 TiB if it is unknown.
+// sizeOf returns the size in bytes of the disk that a directory is on, or 1 TiB if it is unknown.
 func sizeOf(disk vfs.FS, dir string) uint64 {
 	usage, err := disk.GetDiskUsage(dir)
 	if err != nil || usage.TotalBytes == 0 {

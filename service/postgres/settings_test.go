@@ -190,7 +190,7 @@ func TestPoolerIsNamed(t *testing.T) {
 	check(t, err)
 	for _, ignored := range []string{"", "statement_timeout,idle_in_transaction_session_timeout,lock_timeout,idle_session_timeout,default_transaction_isolation," +
 		"synchronous_commit,plan_cache_mode,enable_seqscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,jit"} {
-		folder := pgtest.NewFolder(t, ":")
+		folder := pgtest.NewDir(t, ":")
 		free, err := net.Listen("tcp", "127.0.0.1:0")
 		check(t, err)
 		_, port, _ := net.SplitHostPort(free.Addr().String())

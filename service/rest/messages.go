@@ -312,7 +312,7 @@ func (c *answerCache) put(key string, body []byte) {
 const maxFilename = 200
 
 // disposition returns the Content-Disposition (RFC 6266) of a download with the file name that a
-// mail gives it, less what could leave the folder of downloads, hide the extension or break the
+// mail gives it, less what could leave the directory of downloads, hide the extension or break the
 // field.
 func disposition(name string) string {
 	name = strings.Map(func(r rune) rune {

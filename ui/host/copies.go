@@ -16,8 +16,8 @@ type Copies struct {
 	dir string
 }
 
-// folder returns the folder of the copies, which only the user can read.
-func (c *Copies) folder() (_ string, err error) {
+// makeDir creates the directory of the copies once and returns it; only the user can read it.
+func (c *Copies) makeDir() (_ string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dir == "" {
@@ -28,7 +28,7 @@ func (c *Copies) folder() (_ string, err error) {
 
 // Attachment writes an attachment of a message and returns its path.
 func (c *Copies) Attachment(m *message.Message, i int, content []byte) (path string, err error) {
-	dir, err := c.folder()
+	dir, err := c.makeDir()
 	if err != nil {
 		return "", fmt.Errorf("writing the attachment: %w", err)
 	}
@@ -38,7 +38,7 @@ func (c *Copies) Attachment(m *message.Message, i int, content []byte) (path str
 
 // Write writes a page and returns its path.
 func (c *Copies) Write(page string) (path string, err error) {
-	dir, err := c.folder()
+	dir, err := c.makeDir()
 	if err == nil {
 		path = filepath.Join(dir, "mail-"+rand.Text()+".html")
 		err = os.WriteFile(path, []byte(page), 0o600)

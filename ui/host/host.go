@@ -35,7 +35,7 @@ type Host struct {
 	// ReleaseTerminal is called before another program gets the terminal, and back after that.
 	ReleaseTerminal func() (back func())
 	Copies          *Copies
-	Downloads       string         // folder for messages and attachments
+	Downloads       string         // directory for messages and attachments
 	Away            bool           // the user is elsewhere: no file, program or clipboard of this machine is used
 	Location        *time.Location // where the user is, if that is elsewhere
 }
@@ -50,7 +50,7 @@ func Terminal(at *time.Location) *Host {
 	}
 }
 
-// New returns this machine. Messages are saved in downloads, or in the system's folder if it is empty.
+// New returns this machine. Messages are saved in downloads, or in the system's directory if it is empty.
 func New(downloads string, releaseTerminal func() (back func())) *Host {
 	if downloads == "" {
 		downloads = xdg.UserDirs.Download
@@ -146,7 +146,7 @@ type Result struct {
 	Err        error
 }
 
-// ShortPath abbreviates the home folder in a path to ~, and cleans it for the screen.
+// ShortPath abbreviates the home directory in a path to ~, and cleans it for the screen.
 func ShortPath(path string) string {
 	if home, err := os.UserHomeDir(); err == nil {
 		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {

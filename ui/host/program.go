@@ -134,7 +134,7 @@ func (l *onTerminal) command() (_ *exec.Cmd, done func(), err error) {
 	}
 	dir, err := os.MkdirTemp("", "mayfly-edit-") // mode 0700
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a folder for the message: %w", err)
+		return nil, nil, fmt.Errorf("creating a directory for the message: %w", err)
 	}
 	done = func() { _ = os.RemoveAll(dir) } // at worst a file that only the user can read stays
 	path := filepath.Join(dir, p.File)

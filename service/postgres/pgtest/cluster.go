@@ -24,7 +24,7 @@ import (
 type Cluster struct {
 	t        testing.TB // that started it
 	programs string
-	folder   *Folder
+	dir      *Dir
 	port     int
 
 	postmaster *exec.Cmd // nil while the server is stopped
@@ -44,11 +44,11 @@ func newCluster(t testing.TB, settings []string) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t, programs: Programs(t)}
 	var err error
-	if c.folder, err = newFolder(fmt.Sprintf("'%s/pg_ctl' stop -s -D data -m immediate", c.programs)); err != nil {
+	if c.dir, err = newDir(fmt.Sprintf("'%s/pg_ctl' stop -s -D data -m immediate", c.programs)); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.init(settings); err != nil {
-		t.Fatal(errors.Join(err, c.folder.remove()))
+		t.Fatal(errors.Join(err, c.dir.remove()))
 	}
 	c.Start()
 	return c
@@ -60,7 +60,7 @@ func (c *Cluster) init(settings []string) (err error) {
 	if c.port, err = sockets.FreePort(); err != nil {
 		return err
 	}
-	output, err := c.folder.Command(ctx, filepath.Join(c.programs, "initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
+	output, err := c.dir.Command(ctx, filepath.Join(c.programs, "initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
 		"-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("create a database server: %w: %s", err, output)
@@ -69,7 +69,7 @@ func (c *Cluster) init(settings []string) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(config, "\nport=%d\nlisten_addresses='127.0.0.1'\nunix_socket_directories='%s'\n%s\n", c.port, c.folder.Path, strings.Join(settings, "\n"))
+	_, err = fmt.Fprintf(config, "\nport=%d\nlisten_addresses='127.0.0.1'\nunix_socket_directories='%s'\n%s\n", c.port, c.dir.Path, strings.Join(settings, "\n"))
 	return errors.Join(err, config.Close())
 }
 
@@ -82,7 +82,7 @@ func (c *Cluster) URL() string {
 func (c *Cluster) Addr() string { return fmt.Sprintf("127.0.0.1:%d", c.port) }
 
 // DataDir returns the server's data directory.
-func (c *Cluster) DataDir() string { return filepath.Join(c.folder.Path, "data") }
+func (c *Cluster) DataDir() string { return filepath.Join(c.dir.Path, "data") }
 
 // Log returns the content of the server's log.
 func (c *Cluster) Log() string {
@@ -94,7 +94,7 @@ func (c *Cluster) Log() string {
 	return string(text)
 }
 
-func (c *Cluster) logFile() string { return filepath.Join(c.folder.Path, "log") }
+func (c *Cluster) logFile() string { return filepath.Join(c.dir.Path, "log") }
 
 // Start starts the server again, and returns when it accepts connections.
 func (c *Cluster) Start() {
@@ -128,7 +128,7 @@ func (c *Cluster) spawn() {
 		c.t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := c.folder.Command(context.Background(), filepath.Join(c.programs, "postgres"), "-D", "data")
+	cmd := c.dir.Command(context.Background(), filepath.Join(c.programs, "postgres"), "-D", "data")
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		c.t.Fatalf("start the database server: %v", err)
@@ -182,7 +182,7 @@ func (c *Cluster) removeAfter(t testing.TB) {
 	})
 }
 
-func (c *Cluster) remove() error { return errors.Join(c.stop(Immediate), c.folder.remove()) }
+func (c *Cluster) remove() error { return errors.Join(c.stop(Immediate), c.dir.remove()) }
 
 // Citus is a cluster of PostgreSQL servers over which Citus distributes tables.
 type Citus struct {
@@ -264,21 +264,21 @@ func (c *Citus) Add(url string) {
 	call(t, c.Nodes[0].URL(), "citus_add_node", url)
 }
 
-// Folder is a folder of the user that PostgreSQL runs as: the user who runs the tests or, since it
+// Dir is a directory of the user that PostgreSQL runs as: the user who runs the tests or, since it
 // does not run as root, postgres or nobody. It is removed at the end of the test, even if the test
 // process dies.
-type Folder struct {
+type Dir struct {
 	Path string
 
-	guard *exec.Cmd      // a shell that removes the folder
+	guard *exec.Cmd      // a shell that removes the directory
 	alive io.WriteCloser // open as long as this process lives; then the guard acts
 }
 
-// NewFolder creates a folder with a short path. At the end the shell runs the command cleanup in it
-// before the folder is removed.
-func NewFolder(t testing.TB, cleanup string) *Folder {
+// NewDir creates a directory with a short path. At the end the shell runs the command cleanup in it
+// before the directory is removed.
+func NewDir(t testing.TB, cleanup string) *Dir {
 	t.Helper()
-	f, err := newFolder(cleanup)
+	f, err := newDir(cleanup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,13 +290,13 @@ func NewFolder(t testing.TB, cleanup string) *Folder {
 	return f
 }
 
-func newFolder(cleanup string) (*Folder, error) {
+func newDir(cleanup string) (*Dir, error) {
 	// TMPDIR may be inaccessible to the owner, or too long for a socket.
 	path, err := os.MkdirTemp("/tmp", "mayfly-")
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{Path: path}
+	f := &Dir{Path: path}
 	if err := giveToOwner(path); err != nil {
 		return nil, err
 	}
@@ -310,15 +310,15 @@ func newFolder(cleanup string) (*Folder, error) {
 	return f, nil
 }
 
-func (f *Folder) remove() error {
+func (f *Dir) remove() error {
 	if err := f.alive.Close(); err != nil {
 		return err
 	}
 	return f.guard.Wait()
 }
 
-// Command returns a command that runs in the folder as its owner.
-func (f *Folder) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
+// Command returns a command that runs in the directory as its owner.
+func (f *Dir) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = f.Path
 	if err := asOwner(cmd); err != nil {
@@ -327,7 +327,7 @@ func (f *Folder) Command(ctx context.Context, name string, args ...string) *exec
 	return cmd
 }
 
-// Programs returns the folder of PostgreSQL's programs: that of the pg_ctl in PATH, or else of the
+// Programs returns the directory of PostgreSQL's programs: that of the pg_ctl in PATH, or else of the
 // newest version where Debian installs them. If there is none, the test is skipped.
 func Programs(t testing.TB) string {
 	t.Helper()

@@ -178,6 +178,6 @@ func needCitus(t testing.TB) {
 		_, err = os.Stat(filepath.Join(strings.TrimSpace(string(lib)), "citus.so"))
 	}
 	if err != nil {
-		t.Skipf("Citus is not installed here: NOT run (%v). To run it, install it in PostgreSQL's library folder", err)
+		t.Skipf("Citus is not installed here: NOT run (%v). To run it, install it in PostgreSQL's library directory", err)
 	}
 }

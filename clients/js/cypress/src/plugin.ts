@@ -47,10 +47,10 @@ interface Wait {
   n?: number;
 }
 
-async function save(inbox: Inbox, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+async function save(inbox: Inbox, directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
   for (const { id } of await inbox.messages()) {
-    await writeFile(join(folder, `${id}.eml`), await inbox.raw(id));
-    await writeFile(join(folder, `${id}.txt`), await inbox.read(id));
+    await writeFile(join(directory, `${id}.eml`), await inbox.raw(id));
+    await writeFile(join(directory, `${id}.txt`), await inbox.read(id));
   }
 }

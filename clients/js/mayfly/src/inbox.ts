@@ -15,7 +15,7 @@ export interface WaitOptions {
 
 /** Which mail to compare with a snapshot, and where that is. */
 export interface SnapshotOptions extends WaitOptions {
-  /** The folder of the snapshots; by default `mails`, for a matcher beside the test. */
+  /** The directory of the snapshots; by default `mails`, for a matcher beside the test. */
   dir?: string;
 }
 
@@ -83,7 +83,7 @@ export class Inbox {
   }
 
   /**
-   * Compares the next mail with the file NAME.txt in a folder. A snapshot that does not exist is written, which is an error where
+   * Compares the next mail with the file NAME.txt in a directory. A snapshot that does not exist is written, which is an error where
    * the variable CI is set. With the variable MAYFLY_UPDATE it is replaced.
    */
   async snapshot(name: string, { dir = 'mails', ...options }: SnapshotOptions = {}): Promise<void> {

@@ -253,7 +253,7 @@ class Inbox:
         self._wait_for("message", timeout, "--none", *_filters(subject, sender))
 
     def snapshot(self, name: str, dir: str = "mails", timeout: float = 10) -> None:
-        """Compare the next mail with the file NAME.txt in a folder.
+        """Compare the next mail with the file NAME.txt in a directory.
 
         A snapshot that does not exist is written, which fails where the variable CI is set. With the variable
         MAYFLY_UPDATE it is replaced.
@@ -356,9 +356,9 @@ def _program() -> str:
         if found is None:
             raise MayflyError(f"MAYFLY_BIN is {named}, which cannot be run")
         return found
-    # Where pip installs it: for all, for a user, or into a folder with --target.
-    folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", os.name + "_user"), str(Path(__file__).parents[1] / "bin")]
-    found = shutil.which("mayfly", path=os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)]))
+    # Where pip installs it: for all, for a user, or into a directory with --target.
+    directories = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", os.name + "_user"), str(Path(__file__).parents[1] / "bin")]
+    found = shutil.which("mayfly", path=os.pathsep.join([*directories, os.environ.get("PATH", os.defpath)]))
     if found is None:
         raise MayflyError(
             f"the package for {sysconfig.get_platform()} has no program: put mayfly on the PATH, or set MAYFLY_BIN to its path"

@@ -45,11 +45,11 @@ def inbox(mayfly: Service) -> Inbox:
 @pytest.fixture
 def mail_snapshot(request: pytest.FixtureRequest) -> Callable[[Inbox, str], None]:
     """Compare the next mail of an inbox with mails/NAME.txt beside the test: mail_snapshot(inbox, "signup")."""
-    folder = request.path.parent / "mails"
+    directory = request.path.parent / "mails"
 
     def compare(inbox: Inbox, name: str, timeout: float = 10) -> None:
         __tracebackhide__ = True
-        inbox.snapshot(name, str(folder), timeout)
+        inbox.snapshot(name, str(directory), timeout)
 
     return compare
 

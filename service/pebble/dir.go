@@ -38,7 +38,7 @@ func isOfDatabase(name string) bool {
 	return matches(name, logs, tables, bodies, "MANIFEST-*", "OPTIONS-*", "marker.*")
 }
 
-// IsStore reports whether a folder is a store, or empty and can become one, as far as that can be told.
+// IsStore reports whether a directory is a store, or empty and can become one, as far as that can be told.
 func IsStore(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -47,10 +47,10 @@ func IsStore(dir string) bool {
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isOfDatabase(e.Name()) })
 }
 
-// checkFolder returns an error if the folder has a store in which the database would not find its data:
+// checkDir returns an error if the directory has a store in which the database would not find its data:
 // it would start empty, and remove what is there. There is a log as soon as there are options, the last
 // file that the first opening makes.
-func checkFolder(disk vfs.FS, dir string, files []string) error {
+func checkDir(disk vfs.FS, dir string, files []string) error {
 	found, err := pebbledb.Peek(dir, disk)
 	if err != nil {
 		return err
@@ -86,20 +86,20 @@ func checkManifest(disk vfs.FS, name string) error {
 }
 
 // lock keeps other processes from a store: a lock on a file, which all systems have, and one on the
-// folder, which the removal of that file does not undo.
+// directory, which the removal of that file does not undo.
 type lock struct {
-	file   *pebbledb.Lock
-	folder *flock.Flock
+	file *pebbledb.Lock
+	dir  *flock.Flock
 }
 
 // lockStore locks a store for this process, or fails with [ErrInUse].
 func lockStore(disk vfs.FS, dir string) (*lock, error) {
-	l := &lock{folder: flock.New(dir, flock.SetFlag(os.O_RDONLY))}
-	// Windows cannot lock a folder, and removes no file that is locked. Some network file systems
+	l := &lock{dir: flock.New(dir, flock.SetFlag(os.O_RDONLY))}
+	// Windows cannot lock a directory, and removes no file that is locked. Some network file systems
 	// cannot, either.
 	if _, ok := disk.(ownerOnlyFS); ok && runtime.GOOS != "windows" {
-		if locked, err := l.folder.TryLock(); err == nil && !locked {
-			return nil, errors.Join(ErrInUse, l.folder.Close())
+		if locked, err := l.dir.TryLock(); err == nil && !locked {
+			return nil, errors.Join(ErrInUse, l.dir.Close())
 		}
 	}
 	var err error
@@ -110,13 +110,13 @@ func lockStore(disk vfs.FS, dir string) (*lock, error) {
 	if path := (&fs.PathError{}); !errors.As(err, &path) {
 		err = fmt.Errorf("%w: %w", ErrInUse, err)
 	}
-	return nil, errors.Join(err, l.folder.Close())
+	return nil, errors.Join(err, l.dir.Close())
 }
 
-func (l *lock) release() error { return errors.Join(l.file.Close(), l.folder.Close()) }
+func (l *lock) release() error { return errors.Join(l.file.Close(), l.dir.Close()) }
 
 // ownerOnlyFS is the operating system's file system, in which only the owner can access new files,
-// whatever the mode of their folder.
+// whatever the mode of their directory.
 type ownerOnlyFS struct{ vfs.FS }
 
 const privateMode = 0o600
@@ -154,13 +154,13 @@ func createPrivate(name string) error {
 	return f.Close()
 }
 
-// exposed reports whether other users can access a file or folder. On Windows its mode does not tell.
+// exposed reports whether other users can access a file or directory. On Windows its mode does not tell.
 func exposed(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }
 
 // makePrivate takes from other users what they can do with the files of the database, and says so if they
-// can list its folder: the mode of that is the operator's business, as the files of others in it are.
+// can list its directory: the mode of that is the operator's business, as the files of others in it are.
 func makePrivate(dir string, log *slog.Logger) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -180,8 +180,8 @@ func makePrivate(dir string, log *slog.Logger) error {
 	}
 	info, err := os.Stat(dir)
 	if err == nil && exposed(info) {
-		log.Warn("other users can enter the folder of the store: its files are closed to them, but set its mode to 0700",
-			"folder", dir, "mode", info.Mode().Perm().String())
+		log.Warn("other users can enter the directory of the store: its files are closed to them, but set its mode to 0700",
+			"dir", dir, "mode", info.Mode().Perm().String())
 	}
 	return err
 }
