@@ -213,7 +213,7 @@ func (w *waitRun) find(ctx context.Context, arg string) error {
 
 // await prints messages until there are enough.
 func (w *waitRun) await(ctx context.Context) error {
-	after := w.after()
+	after := w.after(ctx)
 	w.fitting = map[string]fit{}
 	w.showProgress(ctx)
 	defer func() { w.stop() }()
@@ -236,8 +236,8 @@ func (w *waitRun) showProgress(ctx context.Context) {
 }
 
 // after says which messages are considered.
-func (w *waitRun) after() watch.Cursor {
-	delivered, err := w.known.Delivered(w.inbox.ID)
+func (w *waitRun) after(ctx context.Context) watch.Cursor {
+	delivered, err := w.known.Delivered(ctx, w.inbox.ID)
 	if w.unrecorded = err != nil; w.unrecorded && !w.again {
 		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print what was printed before, as --again does: %s\n", render.Clean(err.Error()))
 	}

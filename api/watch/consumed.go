@@ -3,6 +3,7 @@ package watch
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -72,7 +73,8 @@ type Cursor struct {
 
 	since  time.Time       // by the service's clock
 	ago    time.Duration   // before the beginning of the wait, instead of since
-	except map[string]bool // by the hash of the ID
+	except map[string]bool // by the hash of the ID: those that were delivered
+	passed map[string]bool // likewise, those that come before
 }
 
 // Newest considers the newest n messages that fit, delivered or not, and those that arrive later. It
@@ -85,7 +87,7 @@ func (d Consumed) Cursor(t Target) Cursor {
 	if len(d.For) == 0 {
 		return Newest(1)
 	}
-	return Cursor{since: d.Last, except: set(d.Passed, d.For[t])}
+	return Cursor{since: d.Last, except: set(d.For[t]), passed: set(d.Passed)}
 }
 
 // Since considers what was received at a time, by the service's clock, or later, except what was delivered
@@ -136,10 +138,22 @@ func (d *Consumed) Add(t Target, f Found) {
 	d.Last, d.Passed, d.Vain = f.received, bounded(f.passed), time.Time{}
 }
 
+// Undo takes back what turned before into after, and leaves what was recorded since.
+func (d *Consumed) Undo(before, after Consumed) {
+	if reflect.DeepEqual(*d, after) {
+		*d = before
+		return
+	}
+	for t, ids := range after.For {
+		d.For[t] = slices.DeleteFunc(d.For[t], func(id string) bool { return slices.Contains(ids, id) && !slices.Contains(before.For[t], id) })
+	}
+	d.Last, d.Passed = after.Last, after.Passed
+}
+
 func bounded(hashes []string) []string { return hashes[max(0, len(hashes)-maxDelivered):] }
 
 func (a Cursor) includes(s api.Summary) bool {
-	return !s.ReceivedAt.Before(a.since) && !a.except[hash(s.ID)]
+	return !s.ReceivedAt.Before(a.since) && !a.except[hash(s.ID)] && !a.passed[hash(s.ID)]
 }
 
 // olderOfThatTime returns the messages that a list, the newest first, has after its nth and that were
@@ -162,9 +176,9 @@ func hash(id string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func set(lists ...[]string) map[string]bool {
+func set(list []string) map[string]bool {
 	all := map[string]bool{}
-	for _, s := range slices.Concat(lists...) {
+	for _, s := range list {
 		all[s] = true
 	}
 	return all

@@ -144,6 +144,24 @@ func TestTheRuleOfWaiting(t *testing.T) {
 	}
 }
 
+// A message that was passed over, since it came just before the one that was returned, was not returned itself.
+func TestPassedOverIsNotReturned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaiter(t, apitest.Options{})
+		now := time.Now()
+		w.deliverAt("older", now)
+		newer := w.deliverAt("newer", now)
+		w.next(watch.Message)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := watch.WaitForMessage(ctx, w.client, w.inbox.ID, w.delivered.Cursor(watch.Message), watch.Match{})
+		inVain := &watch.NoMatchError{}
+		if !errors.As(err, &inVain) || len(inVain.Delivered) != 1 || inVain.Delivered[0].ID != newer.ID {
+			t.Errorf("%v: %d were returned before", err, len(inVain.Delivered))
+		}
+	})
+}
+
 func TestTheServicesClockCounts(t *testing.T) {
 	for _, ahead := range []time.Duration{0, 7 * time.Minute, -7 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {

@@ -34,9 +34,9 @@ const (
 var ErrBusy = errors.New("another process has been handing over a message of this inbox for " + lockTimeout.String())
 
 // Delivered returns what was delivered of an inbox, if that can be kept.
-func (r *Registry) Delivered(inboxID string) (watch.Consumed, error) {
-	if r := r.elsewhere(); r != nil {
-		content, err := r.of(context.Background(), inboxID, time.Second)
+func (r *Registry) Delivered(ctx context.Context, inboxID string) (watch.Consumed, error) {
+	if r := r.elsewhere(ctx); r != nil {
+		content, err := r.of(ctx, inboxID, time.Second)
 		return decode(content).Delivered, err
 	}
 	err := os.MkdirAll(r.dir, 0o700)
@@ -59,7 +59,7 @@ func (r *Registry) Delivered(inboxID string) (watch.Consumed, error) {
 // An error before deliver was called is that of the directory or the service, of ctx, or [ErrBusy]; after it, that the
 // change is not kept. A damaged record is treated as empty.
 func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, deliver func() (done bool)) error {
-	if r := r.elsewhere(); r != nil {
+	if r := r.elsewhere(ctx); r != nil {
 		return r.handOver(ctx, inboxID, take, deliver)
 	}
 	unlock, err := r.lock(ctx, inboxID)
@@ -144,7 +144,7 @@ type Mark struct {
 
 // SaveSeen records marks of an inbox beside what other processes have recorded.
 func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
-	if r := r.elsewhere(); r != nil {
+	if r := r.elsewhere(context.Background()); r != nil {
 		return r.change(context.Background(), inboxID, func(s *state) bool { s.Seen.add(inboxID, marks); return true })
 	}
 	unlock, err := r.lock(context.Background(), inboxID)
@@ -196,7 +196,7 @@ func (r *Registry) SeenReader() *SeenReader {
 // Read returns what was seen of the inboxes if that may have changed since the last call, by inbox ID, also with an error.
 // Damaged files are skipped. While nothing changes it only asks for the time of the directory.
 func (s *SeenReader) Read() (map[string]ReadState, error) {
-	if r := s.registry.elsewhere(); r != nil {
+	if r := s.registry.elsewhere(context.Background()); r != nil {
 		return s.readRemote(r)
 	}
 	all := map[string]ReadState{}

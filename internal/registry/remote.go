@@ -47,13 +47,13 @@ func (r *Registry) KeptBy(k Keeper) *Registry {
 }
 
 // elsewhere returns what keeps what was seen and delivered, nil if files do.
-func (r *Registry) elsewhere() *remote {
+func (r *Registry) elsewhere(ctx context.Context) *remote {
 	if r.remote == nil {
 		return nil
 	}
 	r.remote.mu.Lock()
 	defer r.remote.mu.Unlock()
-	if err := r.remote.refresh(context.Background(), remoteInterval); r.dir != "" && errors.Is(err, api.ErrUnsupported) {
+	if err := r.remote.refresh(ctx, remoteInterval); r.dir != "" && errors.Is(err, api.ErrUnsupported) {
 		return nil
 	}
 	return r.remote
@@ -71,9 +71,12 @@ func (r *remote) refresh(ctx context.Context, age time.Duration) error {
 	if time.Since(r.read) < age {
 		return r.err
 	}
-	ctx, cancel := context.WithTimeout(ctx, remoteTimeout)
+	bounded, cancel := context.WithTimeout(ctx, remoteTimeout)
 	defer cancel()
-	states, err := r.keeper.States(ctx)
+	states, err := r.keeper.States(bounded)
+	if ctx.Err() != nil {
+		return ctx.Err() // which says nothing of the service
+	}
 	if r.read, r.err = time.Now(), err; err == nil {
 		r.states = states
 	}
@@ -93,6 +96,12 @@ func decode(content []byte) (s state) {
 		return state{} // of another version: nothing is known
 	}
 	return s
+}
+
+// copy returns the state as it is kept.
+func (s state) copy() state {
+	content, _ := json.Marshal(s)
+	return decode(content)
 }
 
 // change changes what is kept of an inbox until f returns false, or the change is made. What is gone is not kept.
@@ -131,18 +140,18 @@ func (r *remote) change(ctx context.Context, inboxID string, f func(*state) (cha
 
 // handOver is [Registry.UpdateConsumed]. What is delivered is kept first: nobody else delivers it then.
 func (r *remote) handOver(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, deliver func() (done bool)) error {
-	var before watch.Consumed
+	var before, after watch.Consumed
 	var taken bool
 	err := r.change(ctx, inboxID, func(s *state) bool {
-		content, _ := json.Marshal(s) // as it was read
-		before = decode(content).Delivered
+		before = s.copy().Delivered
 		taken = take(&s.Delivered)
+		after = s.copy().Delivered
 		return taken
 	})
 	if err != nil || !taken || deliver() {
 		return err
 	}
-	return r.change(context.WithoutCancel(ctx), inboxID, func(s *state) bool { s.Delivered = before; return true })
+	return r.change(context.WithoutCancel(ctx), inboxID, func(s *state) bool { s.Delivered.Undo(before, after); return true })
 }
 
 // list returns the inboxes that have a label.

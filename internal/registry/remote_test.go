@@ -3,10 +3,12 @@ package registry
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mayfly/api"
@@ -43,6 +45,27 @@ type nothing struct{ Keeper }
 
 func (nothing) States(context.Context) (map[string][]byte, error) { return nil, api.ErrUnsupported }
 
+// hung is a service that does not answer.
+type hung struct{ Keeper }
+
+func (hung) States(ctx context.Context) (map[string][]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A wait that is interrupted ends at once, whatever the service does.
+func TestRemoteInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		err := Remote(hung{}).UpdateConsumed(ctx, "inbox_a", func(*watch.Consumed) bool { return true }, nil)
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
 // What one process keeps of an inbox the others know, and each message is handed over once by all of them.
 func TestRemote(t *testing.T) {
 	t.Parallel()
@@ -68,16 +91,21 @@ func TestRemote(t *testing.T) {
 		})
 	}
 	waits.Wait()
-	// One that could not be printed is another wait's.
-	late := watch.Found{Message: api.Message{ID: "msg_b"}}
-	for printed := range 2 {
-		took := false
-		if err := processes[printed].UpdateConsumed(t.Context(), "inbox_a", func(d *watch.Consumed) bool {
-			took = d.Take(watch.Code, late)
+	// One that could not be printed is another wait's, and one that was printed meanwhile is nobody's.
+	update := func(process int, id string, deliver func() bool) (took bool) {
+		t.Helper()
+		if err := processes[process].UpdateConsumed(t.Context(), "inbox_a", func(d *watch.Consumed) bool {
+			took = d.Take(watch.Code, watch.Found{Message: api.Message{ID: id}})
 			return took
-		}, func() bool { return printed == 1 }); err != nil || !took {
-			t.Errorf("%d: %t, %v", printed, took, err)
+		}, deliver); err != nil {
+			t.Error(err)
 		}
+		return took
+	}
+	done := func() bool { return true }
+	update(0, "msg_b", func() bool { return !update(1, "msg_c", done) })
+	if b, c := update(2, "msg_b", done), update(2, "msg_c", done); !b || c {
+		t.Errorf("took the one that was not printed: %t, the one that was: %t", b, c)
 	}
 	// A service that keeps nothing leaves it to files.
 	files := Open(t.TempDir(), "", "").KeptBy(nothing{})
