@@ -132,7 +132,11 @@ func (n *inks) convert(c doc.Color) ink {
 	case TrueColor:
 		return inkRGB | ink(c.R)<<16 | ink(c.G)<<8 | ink(c.B)
 	case ANSI256:
-		return ink256 | ink(nearest(c, 16, 256))
+		i := nearest(c, 16, 256)
+		if p := palette(i); p.R == p.G && p.G == p.B && !c.Grey() {
+			i = nearest(full(c), 16, 256) // rather brighter than without its hue
+		}
+		return ink256 | ink(i)
 	case ANSI16:
 		return ink16 | ink(hue16(c))
 	}
