@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,8 +11,9 @@ import (
 
 // How much larger than the body a heading is, and how many characters it has at most.
 const (
-	headingSize   = 1.3
-	figureSize    = 2 // of a number that dominates
+	headingSize   = 1.2
+	numberSize    = 1.3 // the same of a number
+	figureSize    = 2   // of a number that dominates
 	headingLength = 120
 	titleLength   = 80
 	labelLength   = 40 // of a line above or below a number that says what it counts
@@ -129,10 +131,14 @@ func (r *ranks) titleRow(row *doc.Block) bool {
 func (r *ranks) leaf(l *doc.Block, titled bool) {
 	size, text := leafSize(l), l.Text()
 	length := utf8.RuneCountInString(text)
-	if l.Kind == doc.Paragraph && size >= r.body*headingSize && length <= headingLength {
+	least := r.body * headingSize
+	if numeric(text) {
+		least = r.body * numberSize
+	}
+	if l.Kind == doc.Paragraph && size >= least && length <= headingLength {
 		l.Kind = doc.Heading
 	}
-	if fold(text) == "" { // such as a quotation mark
+	if fold(text) == "" || l.Kind == doc.Heading && size > 0 && size < least && (size < r.body || !isBold(l)) { // such as a quotation mark, or a label
 		l.Kind = doc.Paragraph
 	}
 	if l.Kind != doc.Heading {
@@ -144,6 +150,11 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 		l.Figure, size = size >= r.body*figureSize, 0
 	}
 	r.all = append(r.all, ranked{l, size, titled && size > 0 && length <= titleLength && (l.Spans[0].Link == 0 || length > logoLength), !r.begun})
+}
+
+// isBold reports whether all text of a leaf is bold.
+func isBold(l *doc.Block) bool {
+	return !slices.ContainsFunc(l.Spans, func(s doc.Span) bool { return !s.Style.Bold && s.Image == 0 && !empty(s.Text) })
 }
 
 // strengthen makes bold what is as large as a heading in a line with other text, such as a price.
@@ -202,7 +213,7 @@ func isLabel(l *doc.Block) bool {
 func (b *builder) markFaint() {
 	count := map[doc.Color]int{}
 	strengths := map[doc.Color]float32{}
-	most := 0
+	common := 0
 	for leaf := range b.doc.Leaves() {
 		for _, s := range leaf.Spans {
 			if s.Link > 0 || s.Image > 0 || s.Style.Background.Set {
@@ -213,12 +224,13 @@ func (b *builder) markFaint() {
 				n /= 4
 			}
 			strengths[c] = max(strengths[c], b.strength(leaf, c))
-			if count[c] += n; count[c] > most {
-				most, b.doc.Color = count[c], c
+			if count[c] += n; count[c] > common {
+				common, b.doc.Color = count[c], c
 			}
 		}
 	}
-	limit := min(faintBelow, strengths[b.doc.Color]-.1)
+	most := strengths[b.doc.Color]
+	limit := max(min(faintBelow, most-.1), most-fainterBy)
 	for leaf := range b.doc.Leaves() {
 		for i := range leaf.Spans {
 			s := &leaf.Spans[i].Style
@@ -233,6 +245,9 @@ func (b *builder) markFaint() {
 
 // faintBelow is the strength below which a grey is faint: that of a contrast of 4.5:1 on white.
 const faintBelow = .535
+
+// fainterBy is how much weaker than the body text is that is faint beside it.
+const fainterBy = .35
 
 // unseen is the strength up to which text cannot be read on what is behind it: an image must be.
 const unseen = .1

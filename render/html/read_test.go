@@ -84,6 +84,8 @@ func TestRead(t *testing.T) {
 		"large type":                 {`<p>text text text</p><p style="font-size:30px">big</p><p style="font-size:22px">less</p>`, "p(text text text) h1(big) h2(less)"},
 		"sized by its runs":          {`<div><font style="font-size:13px">text text text text text</font></div><div><font style="font-size:18px">big</font></div>`, "p(text text text text text) h1(big)"},
 		"ranks":                      {`<p>text text text</p><p style="font-size:30px">big</p><p style="font-size:22px">less</p><h4>least</h4>`, "p(text text text) h1(big) h2(less) h3(least)"},
+		"a little larger":            {`<p>text text text</p><p style="font-size:30px">big</p><p style="font-size:19.2px">less</p><p style="font-size:19px">text</p>`, "p(text text text) h1(big) h2(less) p(text)"},
+		"a heading like text":        {`<p>text text text</p><h1>big</h1><h5 style="font-weight:400;font-size:16px">by Ada</h5><h6>LABEL</h6><h4>less</h4>`, "p(text text text) h1(big) p(by Ada) p(LABEL) h2(less)"},
 		"two titles":                 {`<p>text text text</p><p style="font-size:30px">big</p><p>text</p><p style="font-size:28px">big too</p><h3>less</h3>`, "p(text text text) h1(big) p(text) h1(big too) h2(less)"},
 		"no title among equals":      {`<p>text text text</p>` + strings.Repeat(`<p style="font-size:30px">big</p>`, 4) + `<h3>less</h3>`, "p(text text text) h2(big) h2(big) h2(big) h2(big) h3(less)"},
 		"a large number":             {`<p>text text text</p><p style="font-size:28px">big</p><p style="font-size:60px">1234</p><p>miles</p><h3>less</h3>`, "p(text text text) h1(big) h2(1234) p(miles) h2(less)"},

@@ -15,6 +15,17 @@ const (
 	minStrong   = 3
 )
 
+// maxStrength bounds the contrast that coloured text keeps.
+const maxStrength = 7
+
+// strength returns the contrast that text has in the message, of which it keeps what it can.
+func strength(c, back doc.Color) float64 {
+	if !back.Set {
+		back = white
+	}
+	return min(doc.Contrast(c, back)*.9, maxStrength) // a palette has no better
+}
+
 // near reports whether two colours hardly differ.
 func near(a, b doc.Color) bool { return distance(a, b) < 48 }
 

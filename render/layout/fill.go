@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,11 +76,16 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 	style := s.Style
 	if b.Kind == doc.Heading {
 		style.Bold, style.Italic = true, style.Italic || b.Level > 2
-		if b.Level == 2 && l.ink.fill == 0 && style.Role == doc.Own && style.Color.Grey() && !style.Background.Set {
+		if b.Level == 2 && l.ink.fill == 0 && !slices.ContainsFunc(b.Spans, ownColor) {
 			style.Role = doc.Accent
 		}
 	}
 	return l.ink.pen(style, b.Background, l.dim || s.Image > 0 && l.doc.Images[s.Image-1].Width < mailWidth/2) // a wide one may say what the mail is about
+}
+
+// ownColor reports a run that has a colour of its own, beside which a heading has none of the theme.
+func ownColor(s doc.Span) bool {
+	return s.Style.Role != doc.Own || !s.Style.Color.Grey() || s.Style.Background.Set
 }
 
 // span passes a run of text to the wrapper.

@@ -163,7 +163,7 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	if dim {
 		s.Role = doc.Secondary
 	}
-	if s.Role == doc.Secondary && !dim && n.fill != 0 && !n.faint && s.Color.Set {
+	if s.Role == doc.Secondary && n.fill != 0 && !n.faint && s.Color.Set {
 		s.Role = doc.Own // the band is the sender's, and so is what is faint on it
 	}
 	if s.Role != doc.Own {
@@ -198,9 +198,9 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 		p.fg = n.onBand(s.Color)
 	case s.Color.Grey(), n.body.Set && near(s.Color, n.body):
 	case s.Bold:
-		p.fg = n.readable(s.Color, n.back, minStrong)
+		p.fg = n.readable(s.Color, n.back, max(strength(s.Color, back), minStrong))
 	default:
-		p.fg = n.readable(s.Color, n.back, minContrast)
+		p.fg = n.readable(s.Color, n.back, max(strength(s.Color, back), minContrast))
 	}
 	return p
 }

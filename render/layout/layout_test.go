@@ -211,6 +211,7 @@ func TestColours(t *testing.T) {
 		{doc.Style{Color: c(0xcc0000)}, Theme{Profile: TrueColor}, "38;2;204;0;0"},
 		{doc.Style{Color: c(0xcc0000)}, Theme{Profile: ANSI256}, "38;5;160"},
 		{doc.Style{Color: c(0xffffff), Background: c(0x7a2e2e)}, Theme{Profile: ANSI256}, "38;5;231;48;5;88"},
+		{doc.Style{Color: c(0x1f497d)}, Theme{Profile: TrueColor, Dark: true}, "38;2;150;170;194"}, // as strong as on paper
 		{doc.Style{Color: c(0x00aa00)}, Theme{Profile: ANSI16, Dark: true}, "32"},
 		{doc.Style{Color: c(0xcc0000)}, Theme{}, ""},
 		{doc.Style{Color: c(0xffffff), Background: c(0x0000aa)}, Theme{Profile: TrueColor}, "38;2;255;255;255;48;2;0;0;170"},
