@@ -192,6 +192,19 @@ func TestTheKeysWhileAFilterIsTyped(t *testing.T) {
 	})
 }
 
+// Esc and the next key, typed so fast that they arrive at once, are both pressed.
+func TestEscAndTheNextKeyAtOnce(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		h.press("/", "nobody")
+		h.see("0 of 4 match")
+		h.press("alt+esc", "/", "acme", "enter")
+		h.see("/acme")
+		h.press("alt+?")
+		h.dontSee("/acme")
+		h.see("Keys for inboxes")
+	})
+}
+
 func TestTheReasonWhyNot(t *testing.T) {
 	play(t, wide, func(h *harness) {
 		h.press("c")

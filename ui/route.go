@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -76,6 +78,9 @@ func (a *app) toTyped(msg tea.Msg) tea.Cmd {
 func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	a.refocused = false // it was not a click that did it
+	if after, ok := afterEsc(k); ok && (after.Code == tea.KeyEscape || !a.busy() && a.table.lookup(name, a.focus) == nil) {
+		return tea.Batch(a.onKey(tea.KeyPressMsg{Code: tea.KeyEscape}), a.onKey(after))
+	}
 	switch {
 	case name == "ctrl+c", name == "q" && a.layout.TooSmall:
 		return a.reader.Quit()
@@ -92,6 +97,19 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 		return a.perform(c)
 	}
 	return nil
+}
+
+// afterEsc returns the key that was pressed after esc, where the terminal sent both at once, which is what it sends for alt and
+// that key: keys typed ahead over SSH, or within the escape-time of tmux.
+func afterEsc(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
+	if !k.Mod.Contains(tea.ModAlt) {
+		return k, false
+	}
+	k.Mod &^= tea.ModAlt
+	if typed := cmp.Or(k.ShiftedCode, k.Code); unicode.IsPrint(typed) && !k.Mod.Contains(tea.ModCtrl) {
+		k.Text = string(typed)
+	}
+	return k, true
 }
 
 // noteInteraction notes that the user presses a key or a button, or turns the wheel; acts unless that only moves on.
