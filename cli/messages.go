@@ -203,7 +203,7 @@ func (a *app) releaseCommand() *cobra.Command {
 		Use:   "release [INBOX] [MESSAGE]",
 		Short: "Send a message on by the service's relay",
 		Long: "Send a message on, as it was received, to addresses that the service allows, and return once its relay has taken the message for all of them. " +
-			"A service has no relay unless its operator sets one up; see `mayfly help service`.",
+			"A service has no relay unless its operator sets one up; see `mayfly help relay`.",
 		Example:           "mayfly release --to qa@example.com\nmayfly release quiet-otter msg_01 --to qa@example.com --to dev@example.com",
 		Args:              atMost(2),
 		ValidArgsFunction: a.completeMessage,

@@ -255,7 +255,9 @@ func (a *app) trouble(w int) []string {
 	out = append(append(out, ""), theme.WrapDim(a.theme, cmp.Or(t.why, session.Advice(a.connection.Err)), w)...)
 	out = append(out, "")
 	for _, k := range t.does {
-		out = append(out, a.hint(k[0], k[1]))
+		if a.table.byID(k[0]).reason() == "" { // over SSH there is no other service
+			out = append(out, a.hint(k[0], k[1]))
+		}
 	}
 	if kind == session.NoKey {
 		out = append(append(out, ""), theme.WrapDim(a.theme, "Or set MAYFLY_API_KEY, or run:", w)...)

@@ -204,6 +204,10 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"no keyring", "|Or set MAYFLY_API_KEY, or run:|mayfly key set --file", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
 		{"refused", "The service refused the key||the API key is missing or invalid;|`mayfly key status` shows which key|was used and where it comes from,|`mayfly key set` stores another||K use another key|r try again", fail(api.ErrUnauthorized, time.Time{})},
 		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this; use a key with a plan|that allows this||K use another key|r try again", fail(api.ErrForbidden, time.Time{})},
+		{"not in the plan, over SSH", "allow this; use a key with a plan|that allows this||r try again", func(a *app) {
+			restrictAway(a.table.actions)
+			fail(api.ErrForbidden, time.Time{})(a)
+		}},
 		{"limited", "Request limit reached: retry in 2 s||Watching resumes when the service|allows it.", fail(api.ErrRateLimited, now.Add(2*time.Second))},
 		{"offline", "Offline||list messages:  👨 ❤ end", fail(broken, time.Time{})},
 		{"offline", "||r try now|K connect to another", fail(broken, time.Time{})},
