@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/internal/term"
+	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
@@ -78,7 +79,7 @@ func (a *app) toTyped(msg tea.Msg) tea.Cmd {
 func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	a.refocused = false // it was not a click that did it
-	if after, ok := afterEsc(k); ok && (after.Code == tea.KeyEscape || !a.busy() && a.table.lookup(name, a.focus) == nil) {
+	if after, ok := afterEsc(k); ok && !dialog.EditsWords(k) && (a.busy() || a.table.lookup(name, a.focus) == nil) {
 		return tea.Batch(a.onKey(tea.KeyPressMsg{Code: tea.KeyEscape}), a.onKey(after))
 	}
 	switch {

@@ -63,6 +63,12 @@ func KeyName(k tea.KeyPressMsg) string {
 	return k.Keystroke()
 }
 
+// EditsWords reports whether a key moves or deletes by words in a [Line].
+func EditsWords(k tea.KeyPressMsg) bool {
+	keys := textinput.DefaultKeyMap()
+	return key.Matches(k, keys.WordForward, keys.WordBackward, keys.DeleteWordForward, keys.DeleteWordBackward)
+}
+
 // Update applies a key or a paste, without newlines, and reports whether the text changed.
 func (l *Line) Update(msg tea.Msg) (changed bool) {
 	before := l.Value()
