@@ -54,7 +54,24 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	if found && first != footerSure && blocks[at-1].Kind == doc.Heading {
 		at++ // what is below a heading belongs to it
 	}
-	if !found || at == len(blocks) {
+	glued := func(i int) bool { // to what is above it
+		if i == 0 || i == len(blocks) || blocks[i].Gap || blocks[i].Kind == doc.Rule || blocks[i-1].Kind == doc.Rule {
+			return false
+		}
+		a, b := blocks[i-1].First(), blocks[i].First()
+		return a != nil && b != nil && a.Background == b.Background
+	}
+	from := at
+	for glued(from) && w.class(blocks[from-1]) > content {
+		from--
+	}
+	if !glued(from) {
+		at = from
+	}
+	for first != footerSure && glued(at) {
+		at++
+	}
+	if !found || at == 0 || at == len(blocks) {
 		return blocks
 	}
 	footer := &doc.Block{Kind: doc.Footer, Children: slices.Clone(blocks[at:]), Gap: blocks[at].Gap, Ruled: blocks[at-1].Kind != doc.Rule}
@@ -124,7 +141,7 @@ func (w *footerWords) signs(l *doc.Block) (sure, bare, button bool) {
 			switch {
 			case s.Image > 0:
 				bare = bare && icon(&w.doc.Images[s.Image-1])
-			case s.Link == 0 && strings.ContainsFunc(s.Text, unicode.IsLetter):
+			case s.Link == 0 && strings.ContainsFunc(s.Text, unicode.IsLetter), strings.Contains(s.Text, "://"):
 				bare = false
 			}
 			if s.Link > 0 && !sure {

@@ -45,6 +45,7 @@ func TestFooterLeavesContent(t *testing.T) {
 		`<table><tr><td><img src="https://a.example/a.png" width="120" height="40" alt="Get it here"><td><img src="https://a.example/b.png" width="120" height="40" alt="Or here"></table>`:            false,
 		`<a href="https://a.example/app" style="background:#000;color:#fff;padding:9px">App Store</a> <a href="https://a.example/play" style="background:#000;color:#fff;padding:9px">Google Play</a>`: false,
 		small(`<a href="https://a.example/x">Birds</a> <a href="https://a.example/y">Fish</a>`):                                                                                                        true,
+		small(`<a href="https://a.example/x">https://a.example/x</a>`):                                                                                                                                 false,
 		small("Privacy policy"): true,
 		`<table style="font-size:12px;color:#888"><tr><td>Cards<br>We take all of them<td>Fast<br>It comes tomorrow<tr><td><a href="https://a.example/privacy">Privacy policy</a><td>Terms</table>`: false,
 		`<table style="font-size:12px;color:#888"><tr><td>Privacy policy<td>Terms of use</table>`:                                                                                                   true,
@@ -55,6 +56,28 @@ func TestFooterLeavesContent(t *testing.T) {
 			t.Errorf("%q: no footer", text)
 		} else if got := len(last.Children) > 1; got != folded {
 			t.Errorf("%q: it is folded: %v, want %v", text, got, folded)
+		}
+	}
+}
+
+// TestFooterBeginsAtAGap: lines without a gap between them are footers together or not at all, unless one is sure to be one.
+func TestFooterBeginsAtAGap(t *testing.T) {
+	const body = `<p>Thank you for joining. Your account is ready now.</p><p style="margin:0%s">We are open on all days of the week.</p><p style="margin:0;font-size:11px;color:#888">%s</p>`
+	for _, test := range []struct {
+		style, last string
+		lines       int // in the footer
+	}{
+		{"", "Unsubscribe from mails of Acme.", 0},
+		{"", "© 2026 Acme", 1},
+		{";font-size:11px;color:#888", "Unsubscribe from mails of Acme.", 2},
+	} {
+		d := Read(fmt.Sprintf(body, test.style, test.last))
+		last, lines := d.Blocks[len(d.Blocks)-1], 0
+		if last.Kind == doc.Footer {
+			lines = len(last.Children)
+		}
+		if lines != test.lines {
+			t.Errorf("%q, %q: %d lines in the footer, want %d", test.style, test.last, lines, test.lines)
 		}
 	}
 }
