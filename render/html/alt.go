@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -91,6 +92,22 @@ func (a *alts) decide(leaf *doc.Block, words bool, beside []string) {
 		}
 		if a.texts[s.Image] = text; text != "" {
 			a.said[fold(strings.Join(meaning(text), " "))], a.reached[a.destination(s.Link)] = true, true
+		}
+	}
+	if iconStrip(a.doc, leaf) && slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return a.texts[s.Image] != "" }) {
+		shown := map[string]bool{}
+		for _, s := range leaf.Spans { // alike ones speak alike
+			if s.Image == 0 {
+				continue
+			}
+			im, text := &a.doc.Images[s.Image-1], a.texts[s.Image]
+			if text == "" && s.Link > 0 {
+				text = cmp.Or(informative(im.Alt), a.name(im, s.Link))
+			}
+			if !shown[text] {
+				a.texts[s.Image] = text
+			}
+			shown[text] = true
 		}
 	}
 }
@@ -251,7 +268,7 @@ func separated(spans []doc.Span) (strip []doc.Span) {
 
 // nameless are words that say what an image is rather than what it shows.
 var nameless = []string{"image", "img", "picture", "pic", "photo", "graphic", "icon", "logo", "banner", "header", "hero", "masthead",
-	"footer", "spacer", "divider", "separator", "line", "background", "decoration", "illustration", "placeholder", "arrow", "bullet", "alt", "text",
+	"footer", "spacer", "divider", "separator", "border", "top", "bottom", "large", "small", "line", "background", "decoration", "illustration", "placeholder", "arrow", "bullet", "alt", "text",
 	"product", "thumbnail", "avatar", "bild", "foto", "imagen", "imagem", "immagine", "afbeelding", "изображение", "фото", "图片", "圖片", "画像", "이미지", "صورة", "תמונה"}
 
 // meaning returns the words of a text that do not say what an image is.

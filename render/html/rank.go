@@ -138,7 +138,8 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 	if l.Kind == doc.Paragraph && size >= least && length <= headingLength {
 		l.Kind = doc.Heading
 	}
-	if fold(text) == "" || l.Kind == doc.Heading && size > 0 && size < least && (size < r.body || !isBold(l)) { // such as a quotation mark, or a label
+	images := size == 0 && !slices.ContainsFunc(l.Spans, func(s doc.Span) bool { return s.Image == 0 })
+	if fold(text) == "" || images || l.Kind == doc.Heading && size > 0 && size < least && (size < r.body || !isBold(l)) { // such as a quotation mark, a logo, or a label
 		l.Kind = doc.Paragraph
 	}
 	if l.Kind != doc.Heading {
