@@ -71,6 +71,9 @@ func (l *layouter) run(b *doc.Block, s *doc.Span, at int) {
 	}
 }
 
+// sentence is how many spaces the text of an image has that is no name.
+const sentence = 3
+
 // pen returns how a span is drawn.
 func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 	style := s.Style
@@ -80,7 +83,11 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 			style.Role = doc.Accent
 		}
 	}
-	return l.ink.pen(style, b.Background, l.dim || s.Image > 0 && l.doc.Images[s.Image-1].Width < mailWidth/2) // a wide one may say what the mail is about
+	p := l.ink.pen(style, b.Background, l.dim || s.Image > 0 && l.doc.Images[s.Image-1].Width < mailWidth/2 && strings.Count(s.Text, " ") < sentence) // a wide one, and a sentence, may say what the mail is about
+	if s.Link > 0 && l.dim && s.Image == 0 {
+		p.fg = l.ink.muted(style.Color, p.fg)
+	}
+	return p
 }
 
 // ownColor reports a run that has a colour of its own, beside which a heading has none of the theme.
