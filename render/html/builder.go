@@ -64,6 +64,7 @@ type frame struct {
 	blocks int           // of where blocks go when it was opened
 	above  float32       // px of space above it
 	below  float32       // px, for a row: the most below a cell of it
+	widest float32       // px, that something in it asks for
 }
 
 func newBuilder() *builder {
@@ -198,6 +199,8 @@ func (b *builder) close() {
 			b.para.edge(&f.style, css.Right)
 		}
 	}
+	around := &b.frames[len(b.frames)-2]
+	around.widest = max(around.widest, f.widest, width(&f.style).Px)
 	b.frames = b.frames[:len(b.frames)-1]
 	if f.style.Hidden != "" && b.top().style.Hidden == "" {
 		b.hidden.reason = "" // what is hidden after it is a separate piece

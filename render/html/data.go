@@ -96,7 +96,7 @@ func numeric(s string) bool {
 			if letters++; !unicode.IsLetter(last) {
 				words++
 			}
-		case unicode.IsLetter(last) && strings.ContainsRune("-–", r): // A-1234
+		case (unicode.IsLetter(last) || unicode.IsDigit(last)) && strings.ContainsRune("-–", r): // A-1234, a telephone number, a date
 			return false
 		case unicode.Is(unicode.Sc, r), strings.ContainsRune("+-−–.,' %()×:\u00a0", r):
 		default:
@@ -108,9 +108,9 @@ func numeric(s string) bool {
 	return digits > 0 && letters <= 3 && words <= 1 && (letters == 0 || unicode.IsLetter(first) || unicode.IsLetter(last) || letters == 1)
 }
 
-// dated reports a date of three numbers.
+// dated reports a date of three numbers with points.
 func dated(s string) bool {
-	parts := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(".-–/", r) })
+	parts := strings.Split(s, ".")
 	return len(parts) == 3 && len(parts[1]) <= 2 && !strings.ContainsFunc(strings.Join(parts, ""), func(r rune) bool { return !unicode.IsDigit(r) })
 }
 
@@ -163,18 +163,36 @@ func rowLook(r *doc.Block) (bold bool, back doc.Color) {
 	return bold, back
 }
 
+// alignHeads puts the names of columns where most cells of these stand, as those of a browser are centred by default.
+func alignHeads(table *doc.Block) {
+	var stand [maxColumns][doc.End + 1]int
+	eachCell(table.Children, func(row, column int, c *doc.Block) {
+		if leaf := c.First(); leaf != nil && row >= table.Head && c.Columns == 1 {
+			stand[column][leaf.Align]++
+		}
+	})
+	eachCell(table.Children[:table.Head], func(_, column int, c *doc.Block) {
+		if leaf := c.First(); leaf != nil && c.Columns == 1 && leaf.Align == doc.Center {
+			leaf.Align = doc.Align(slices.Index(stand[column][:], slices.Max(stand[column][:])))
+		}
+	})
+}
+
 // alignNumbers aligns columns of numbers, and their headers, at their end. A number in a single row
 // says nothing of what is above or below it.
 func alignNumbers(table *doc.Block) {
 	if len(table.Children) == 1 {
 		return
 	}
-	var numbers, amounts, used [maxColumns]int
+	var numbers, amounts, centred, used [maxColumns]int
 	eachCell(table.Children, func(row, column int, c *doc.Block) {
 		if text := c.Text(); row >= table.Head && c.Columns == 1 && text != "" {
 			used[column]++
 			if numeric(text) {
 				numbers[column]++
+				if c.First().Align == doc.Center {
+					centred[column]++
+				}
 				if money(text) {
 					amounts[column]++
 				}
@@ -185,6 +203,9 @@ func alignNumbers(table *doc.Block) {
 		last := min(column+c.Columns, maxColumns) - 1
 		if used[last] > 0 && (numbers[last] == used[last] || amounts[last]*2 > used[last]) && (c.Columns == 1 || row >= table.Head && numeric(c.Text())) {
 			c.Align = doc.End
+			if leaf := c.First(); leaf != nil && leaf.Align == doc.Center && centred[last] < numbers[last] {
+				leaf.Align = doc.End
+			}
 		}
 	})
 }

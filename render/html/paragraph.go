@@ -180,11 +180,15 @@ func (p *paragraph) writeSpace(f *frame) {
 		return
 	}
 	last := &p.spans[len(p.spans)-1]
-	if last.link != f.link || last.button != f.button || last.image != 0 || ends {
-		// White space between a link or a filled run and what follows belongs to neither.
-		style := last.style
-		style.Underline, style.Strike, style.Background = false, false, doc.Color{}
-		p.spans = append(p.spans, run{start: len(p.buf), style: style})
+	joins := last.link == f.link && last.button == f.button && last.image == 0 && !ends
+	if !joins || last.style.Underline && !f.style.Underline {
+		// White space between a link, an underlined or a filled run and what follows belongs to neither.
+		between := run{start: len(p.buf), style: last.style}
+		between.style.Underline, between.style.Strike, between.style.Background = false, false, doc.Color{}
+		if joins {
+			between.link, between.button = last.link, last.button
+		}
+		p.spans = append(p.spans, between)
 		last = &p.spans[len(p.spans)-1]
 	}
 	p.buf = append(p.buf, white...)
@@ -306,7 +310,9 @@ func (p *paragraph) block() *doc.Block {
 // describe sets the alignment, direction and background of a leaf.
 func (p *paragraph) describe(l *doc.Block, text string) {
 	l.RTL = p.first.RTL || clean.RightToLeft(text)
-	l.Align = p.first.Text.Within(l.RTL)
+	if l.Align = p.first.Text.Within(p.first.RTL); l.RTL != p.first.RTL && l.Align != doc.Center { // the side is that of the markup's direction
+		l.Align = doc.End - l.Align
+	}
 	canvas := p.b.canvas
 	if back := p.first.Background; back.Set && !css.Same(back, canvas) && !(css.Same(back, css.White) && (!canvas.Set || luma(canvas) > .3)) {
 		l.Background = back

@@ -109,7 +109,7 @@ func (b *builder) alignBox(f *frame) {
 	case width.Percent > 0:
 		isNarrow = width.Percent < narrowBox*100
 	case f.style.Display == css.Table: // as wide as its content
-		isNarrow = short(one, narrowBox*b.room(around))
+		isNarrow = f.widest < narrowBox*b.room(around) && short(one, narrowBox*b.room(around))
 	}
 	if isNarrow {
 		one.Align = f.style.BoxAlign
