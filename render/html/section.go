@@ -60,7 +60,7 @@ func (m *mark) same(o *mark) bool {
 	if m == o || m == nil || o == nil {
 		return m == o
 	}
-	return m.band == o.band && css.Same(m.box.fill, o.box.fill) && (m.band || m.box.plain() && o.box.plain() && !m.box.gap)
+	return m.band == o.band && css.Same(m.box.fill, o.box.fill) && (m.band || m.box.plain() && o.box.plain() && (!m.box.gap || m.box.joined && o.box.joined))
 }
 
 // card reports a box with a border or a fill around several paragraphs, or one that looks like such a box.

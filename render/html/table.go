@@ -281,7 +281,9 @@ func (t *columns) end() {
 		after = append(t.rows[n-1].Children[0].Children, after...)
 		t.rows = t.rows[:n-1]
 	}
-	if len(t.rows) > 0 {
+	if len(t.rows) == 1 && navigation(t.rows[0]) {
+		*b.out = append(*b.out, joinCells(t.rows[0].Children, wideSpace))
+	} else if len(t.rows) > 0 {
 		table := newTable(t.rows, t.width, t.rtl)
 		table.Align = t.align
 		*b.out = append(*b.out, table)
@@ -293,6 +295,30 @@ func (t *columns) end() {
 		}
 	}
 	t.rows, t.rule, t.under, t.reach = nil, nil, false, 0
+}
+
+// wideSpace is as wide as columns are apart, and breaks at its end.
+const wideSpace = "\u00a0\u00a0 "
+
+// navigation reports a row of nothing but links, and marks between them, that all stand alike: a line of words stands
+// apart evenly, where columns do not.
+func navigation(row *doc.Block) bool {
+	links, align := 0, doc.Start
+	for _, c := range row.Children {
+		if len(c.Children) == 0 {
+			continue
+		}
+		l, one := look(c), c.Children[0]
+		words := slices.ContainsFunc(one.Spans, func(s doc.Span) bool { return s.Link == 0 && fold(s.Text) != "" })
+		if !brief(c) || l.lines > 1 || l.button || words || one.Boxed || l.linked && links > 0 && one.Align != align {
+			return false
+		}
+		if l.linked {
+			align = one.Align
+			links++
+		}
+	}
+	return links > 2
 }
 
 // leads reports a row that is nothing but its first cell.
@@ -380,15 +406,28 @@ func spelled(cells []*doc.Block) bool {
 	})
 }
 
-// joinCells makes one leaf of those in cells, with something between them.
+// joinCells makes one leaf of those in cells, with some space between them, or the marks that the cells have there.
 func joinCells(cells []*doc.Block, between string) *doc.Block {
-	joined := cells[0].Children[0]
-	joined.Kind = doc.Paragraph
-	for _, c := range cells[1:] {
-		if between != "" {
-			joined.Spans = append(joined.Spans, doc.Span{Text: between})
+	var joined *doc.Block
+	marked := false // the last cell is a mark
+	for _, c := range cells {
+		if len(c.Children) == 0 {
+			continue
 		}
-		joined.Spans = append(joined.Spans, c.Children[0].Spans...)
+		leaf := c.Children[0]
+		if joined == nil {
+			joined = leaf
+			joined.Kind = doc.Paragraph
+			continue
+		}
+		space, isMark := between, between == wideSpace && fold(leaf.Text()) == ""
+		if isMark || marked {
+			space = " "
+		}
+		if marked = isMark; space != "" {
+			joined.Spans = append(joined.Spans, doc.Span{Text: space})
+		}
+		joined.Spans = append(joined.Spans, leaf.Spans...)
 	}
 	return joined
 }

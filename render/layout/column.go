@@ -3,6 +3,7 @@ package layout
 import (
 	"slices"
 	"sort"
+	"unicode/utf8"
 
 	"mayfly/render/doc"
 )
@@ -94,6 +95,9 @@ type extent struct{ min, max int }
 func (e *extent) grow(o extent) {
 	e.min, e.max = max(e.min, o.min), max(e.max, o.max)
 }
+
+// leastText is the least width of a column of text that breaks anywhere, as Chinese does.
+const leastText = 8
 
 // narrow is the width from which on text can be read comfortably.
 const narrow = 18
@@ -231,5 +235,9 @@ func (l *layouter) textExtent(b *doc.Block) extent {
 	if e.max = min(e.max, most); b.Kind == doc.Pre {
 		return extent{e.max, e.max}
 	}
-	return extent{min(l.wrap.longest, e.max), e.max}
+	least := l.wrap.longest
+	if text := b.Text(); len(text) > utf8.RuneCountInString(text)*2 { // a script without spaces
+		least = max(least, leastText)
+	}
+	return extent{min(least, e.max), e.max}
 }

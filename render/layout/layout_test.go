@@ -96,6 +96,8 @@ func TestBlocks(t *testing.T) {
 		return &doc.Block{Kind: doc.Heading, Level: 1, Spans: []doc.Span{{Text: text}}}
 	}
 	head := func(t *doc.Block, n int) *doc.Block { t.Head = n; return t }
+	wide := func(row *doc.Block, cell int) *doc.Block { row.Children[cell].Columns = 2; return row }
+	names := func(row *doc.Block) *doc.Block { row.Children[0].Head, row.Children[2].Head = 1, 1; return row }
 	end := func(t *doc.Block, column int) *doc.Block {
 		for _, r := range t.Children {
 			r.Children[column].Align = doc.End
@@ -161,6 +163,8 @@ func TestBlocks(t *testing.T) {
 		"a column of heads":      {Options{Width: 40}, []*doc.Block{head(box(doc.Table, row("Name", "Photo", "Price"), row("Tea", "", "3.00"), row("Coffee", "", "14.00")), 1)}, "Name    Photo  Price\n────────────────────\nTea            3.00\nCoffee         14.00"},
 		"a table that wraps":     {Options{Width: 24}, []*doc.Block{box(doc.Table, row("Name", "A text of some words"), row("Other", "b"))}, "Name   A text of some\n       words\nOther  b"},
 		"records":                {Options{Width: 20}, []*doc.Block{head(box(doc.Table, row("Name", "Place", "Year"), row("Lovelace", "London", "18151815"), row("Hopper", "New York", "1906")), 1)}, "Name: Lovelace\nPlace: London\nYear: 18151815\n\nName: Hopper\nPlace: New York\nYear: 1906"},
+		"records, spanned":       {Options{Width: 20}, []*doc.Block{head(box(doc.Table, row("Name", "Place", "Years", "Photo"), wide(row("Hopper", "New York, 1906"), 1), wide(row("All of them", "1"), 0)), 1)}, "Photo\nName: Hopper\nPlace\nYears\n  New York, 1906\n\nAll of them   1"},
+		"names and values":       {Options{Width: 20}, []*doc.Block{box(doc.Table, names(row("Name", "Hopper", "Place", "New York")))}, "Name   Hopper\nPlace  New York"},
 		"nothing":                {Options{Width: 20}, nil, "This mail is empty."},
 		"unwrapped":              {Options{Width: Unwrapped}, []*doc.Block{p(repeat("word ", 90)), aligned(p("word"), doc.Center), rtl(p("אב")), {Kind: doc.Rule}, {Kind: doc.Item, Marker: "!", Children: []*doc.Block{p("a")}}}, repeat("word ", 89) + "word\n" + repeat(" ", 38) + "word\n" + repeat(" ", 78) + "אב\n" + repeat("─", Measure) + "\n  ! a"},
 		"unwrapped, in a table":  {Options{Width: Unwrapped}, []*doc.Block{box(doc.Table, row(repeat("word ", 90), "b"))}, repeat("word ", 89) + "word   b"},

@@ -27,6 +27,8 @@ type grid struct {
 	rtl       bool   // the first column is on the right
 	left      int    // columns of space before each row
 	right     []bool // columns whose cells end together
+	filled    []bool // columns with a cell on a fill: all their cells have its padding
+	pad       int    // beside each row, if one is on a fill
 }
 
 // table puts the cells of each row side by side. Where there is no room each row becomes a record if
@@ -37,6 +39,8 @@ func (l *layouter) table(b *doc.Block) {
 		g.rows()
 	case b.Head > 0:
 		l.records(b)
+	case len(pairs(b)) > len(b.Children):
+		l.table(&doc.Block{Kind: doc.Table, Children: pairs(b), Width: b.Width, RTL: b.RTL})
 	default:
 		for _, row := range b.Children {
 			l.gap = l.gap || row.Gap
@@ -51,6 +55,24 @@ func (l *layouter) table(b *doc.Block) {
 			})
 		}
 	}
+}
+
+// pairs returns the rows of a table, each divided where the name of another value begins.
+func pairs(b *doc.Block) (rows []*doc.Block) {
+	for _, row := range b.Children {
+		for i, c := range row.Children {
+			if i == 0 || c.Head > 0 && row.Children[i-1].Head == 0 {
+				part := *row
+				part.Children = nil
+				rows = append(rows, &part)
+			}
+			cell := *c
+			cell.Columns = 1
+			part := rows[len(rows)-1]
+			part.Children = append(part.Children, &cell)
+		}
+	}
+	return rows
 }
 
 // fitting returns the columns of a table, those of all tables like it if these fit, or nil if there is no room for them.
@@ -74,10 +96,18 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL}
 	n := 0
 	g.each(func(_ *doc.Block, _, end int) { n = max(n, end) })
-	g.columns, g.specified = make([]extent, n), make([]doc.Width, n)
+	g.columns, g.specified, g.filled = make([]extent, n), make([]doc.Width, n), make([]bool, n)
+	g.each(func(c *doc.Block, at, end int) { g.filled[at] = g.filled[at] || end-at == 1 && c.Background.Set })
+	if slices.ContainsFunc(b.Children, func(row *doc.Block) bool { return row.Background.Set && len(row.Children) > 1 }) {
+		g.pad = cellPad
+	}
 	g.each(func(c *doc.Block, at, end int) {
 		if end-at == 1 {
-			g.columns[at].grow(l.extent(c))
+			e := l.extent(c)
+			if g.filled[at] && !c.Background.Set && e.max > 0 {
+				e = extent{e.min + 2*cellPad, e.max + 2*cellPad}
+			}
+			g.columns[at].grow(e)
 			w := &g.specified[at]
 			w.Px, w.Percent = max(w.Px, c.Width.Px), max(w.Percent, c.Width.Percent)
 		}
@@ -191,7 +221,7 @@ func (g *grid) gaps() int {
 
 // extent is that of the whole table.
 func (g *grid) extent() extent {
-	e := extent{g.gaps(), g.gaps()}
+	e := extent{g.gaps() + 2*g.pad, g.gaps() + 2*g.pad}
 	for i, c := range g.columns {
 		e.min += c.min
 		e.max += max(c.max, g.l.cells(g.specified[i].Px))
@@ -201,7 +231,7 @@ func (g *grid) extent() extent {
 
 // needed is the width below which words of a column are broken, except very long ones.
 func (g *grid) needed() int {
-	width := g.gaps()
+	width := g.gaps() + 2*g.pad
 	for _, e := range g.columns {
 		width += max(e.least(), min(e.min, Measure/2))
 	}
@@ -215,6 +245,7 @@ func (l *layouter) cells(px float32) int {
 
 // fit sets the widths of the columns, closer together if need be, and reports whether they fit.
 func (g *grid) fit(room int) bool {
+	room -= 2 * g.pad
 	if g.fitColumns(room) {
 		return true
 	}
@@ -226,7 +257,7 @@ func (g *grid) fitColumns(room int) (ok bool) {
 	if g.l.docWidth == Unwrapped {
 		room = max(Measure, g.extent().max)
 	}
-	target := g.target(min(room, g.l.drawn()))
+	target := g.target(min(room, g.l.drawn()-2*g.pad))
 	base := max(target-g.gaps(), 0)
 	specified := make([]int, len(g.specified))
 	for i, w := range g.specified {
@@ -238,7 +269,7 @@ func (g *grid) fitColumns(room int) (ok bool) {
 		return false
 	}
 	g.fill(target-g.gaps()-sum(g.widths), specified)
-	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, g.l.drawn()))
+	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, g.l.drawn()-2*g.pad))
 	return true
 }
 
@@ -351,7 +382,7 @@ func (g *grid) span(from, to int) int {
 // rows writes all rows, with lines below the headers and above ruled rows.
 func (g *grid) rows() {
 	l := g.l
-	total := g.span(0, len(g.widths))
+	total := g.span(0, len(g.widths)) + 2*g.pad
 	rule := []piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())}
 	tall := false // the last row
 	for i, row := range g.b.Children {
@@ -371,7 +402,7 @@ func (g *grid) rows() {
 			l.emit(rule)
 		}
 		l.filled(row, g.left+total, func() { l.join(columns) })
-		if i == g.b.Head-1 && i < len(g.b.Children)-1 {
+		if i == g.b.Head-1 && i < len(g.b.Children)-1 && l.inksOf(row) == l.ink { // a fill is a mark, too
 			l.emit(rule)
 		}
 	}
@@ -397,7 +428,7 @@ func isTall(columns []column) bool {
 
 // row lays out the cells of a row from left to right.
 func (g *grid) row(row *doc.Block, head bool) (columns []column) {
-	at, x, total := 0, 0, g.span(0, len(g.widths))
+	at, x, total := 0, g.pad, g.span(0, len(g.widths))+2*g.pad
 	for _, c := range row.Children {
 		width := g.span(at, at+max(c.Columns, 1))
 		at += max(c.Columns, 1)
@@ -406,17 +437,19 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 			continue
 		}
 		if len(c.Children) > 0 {
-			if c.Align == doc.End && at < len(g.widths) && !g.endsRight(at-1) { // numbers end together, where their column may go on
+			if leaf := c.First(); c.Align == doc.End && leaf != nil && leaf.Align != doc.End && at < len(g.widths) && !g.endsRight(at-1) { // numbers end together, where their column may go on
 				width = min(width, max(g.columns[at-1].max, g.l.extent(c).max))
 			}
-			col := g.cell(c, width)
-			if col.at = g.left + x; g.rtl {
-				col.at = g.left + total - x - width
+			col := g.cell(c, width, g.filled[at-1])
+			if col.at += g.left + x; g.rtl {
+				col.at += total - 2*x - width
 			}
 			if head {
 				for _, line := range col.lines {
 					for i := range line.pieces {
-						line.pieces[i].pen.attrs = line.pieces[i].pen.attrs&^faint | bold
+						if p := &line.pieces[i].pen; *p != g.l.ink.dim() {
+							p.attrs |= bold
+						}
 					}
 				}
 			}
@@ -433,26 +466,33 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 // flowing is the number of cells from which they may wrap.
 const flowing = 4
 
-// cell lays out a cell, on its fill if it has one.
-func (g *grid) cell(c *doc.Block, width int) column {
+// cell lays out a cell, on its fill if it has one. With filled the column has others.
+func (g *grid) cell(c *doc.Block, width int, filled bool) column {
 	ink := g.l.ink
 	on := g.l.inksOf(c)
-	if on == ink || width <= 2*cellPad {
+	if on == ink && !filled || width <= 2*cellPad {
 		return g.l.column(c, width, c.Align == doc.End)
 	}
 	g.l.ink = on
 	col := g.l.column(c, width-2*cellPad, c.Align == doc.End)
-	g.l.ink = ink
+	if g.l.ink = ink; on == ink {
+		col.at = cellPad
+		return col
+	}
 	col.fill = &ground{width: width, text: on.text, fill: on.fill}
 	return col
 }
 
 // inline returns one paragraph of many cells with a line of text each, such as the buttons of a survey, or nil.
 func (l *layouter) inline(row *doc.Block) *doc.Block {
-	line := *row.First()
+	first := row.First()
+	if len(row.Children) < flowing || first == nil {
+		return nil
+	}
+	line := *first
 	line.Spans = nil
 	for _, c := range row.Children {
-		if len(row.Children) < flowing || len(c.Children) != 1 || len(c.Children[0].Spans) == 0 || strings.Contains(c.Text(), "\n") || l.extent(c).max+besideGap > l.room() {
+		if len(c.Children) != 1 || len(c.Children[0].Spans) == 0 || strings.Contains(c.Text(), "\n") || l.extent(c).max+besideGap > l.room() {
 			return nil
 		}
 		if line.Spans != nil {
@@ -467,54 +507,89 @@ func (l *layouter) inline(row *doc.Block) *doc.Block {
 }
 
 // records writes each row as names and values, one below another. What names nothing stands above them, and a row
-// with a cell of several columns, such as a total, is a table of its own.
+// that begins with a cell of several columns, such as a total, is a table of its own.
 func (l *layouter) records(b *doc.Block) {
-	rest, names, at := b.Children[b.Head:], map[int]*doc.Block{}, 0 // names by the columns that they begin in
-	for n, row := range b.Children[:b.Head] {
+	rest, last := b.Children[b.Head:], b.Children[b.Head-1]
+	for _, row := range b.Children[:b.Head-1] {
+		l.blocks(row.Children)
+	}
+	var names []*doc.Block // by column
+	for _, c := range last.Children {
+		names = append(names, slices.Repeat([]*doc.Block{c}, max(c.Columns, 1))...)
+	}
+	named := map[*doc.Block]bool{}
+	each := func(row *doc.Block, f func(c *doc.Block, names []*doc.Block)) {
+		at := 0
 		for _, c := range row.Children {
-			named := n == b.Head-1 && slices.ContainsFunc(rest, func(r *doc.Block) bool {
-				return !spans(r) && at < len(r.Children) && len(r.Children[at].Children) > 0
+			from := min(at, len(names))
+			if at += max(c.Columns, 1); len(c.Children) > 0 {
+				f(c, slices.Compact(slices.Clone(names[from:min(at, len(names))])))
+			}
+		}
+	}
+	for _, row := range rest {
+		if !sums(row) {
+			each(row, func(_ *doc.Block, names []*doc.Block) {
+				for _, n := range names {
+					named[n] = true
+				}
 			})
-			if named {
-				names[at] = c
-			} else {
+		}
+	}
+	l.dimmed(func() {
+		for _, c := range last.Children {
+			if !named[c] {
 				l.blocks(c.Children)
 			}
-			if n == b.Head-1 {
-				at += max(c.Columns, 1)
-			}
 		}
-	}
+	})
 	for i, row := range rest {
-		l.gap = l.gap || i > 0 && !(spans(row) && spans(rest[i-1]))
-		if spans(row) {
+		l.gap = l.gap || i > 0 && !(sums(row) && sums(rest[i-1]))
+		if sums(row) {
 			l.table(&doc.Block{Kind: doc.Table, Children: rest[i : i+1], Width: b.Width, RTL: b.RTL})
-			continue
-		}
-		for at, c := range row.Children {
-			if len(c.Children) > 0 {
-				l.value(c, names[at])
-			}
+		} else {
+			each(row, l.value)
 		}
 	}
 }
 
-// spans reports a row with a cell of several columns.
-func spans(row *doc.Block) bool {
-	return slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return c.Columns > 1 })
+// sums reports a row that begins with a cell of several columns.
+func sums(row *doc.Block) bool {
+	i := slices.IndexFunc(row.Children, func(c *doc.Block) bool { return len(c.Children) > 0 })
+	return i >= 0 && row.Children[i].Columns > 1
 }
 
-// value writes a cell with its name before or above it.
-func (l *layouter) value(c, name *doc.Block) {
-	if name == nil {
+// value writes a cell with its names before or above it.
+func (l *layouter) value(c *doc.Block, names []*doc.Block) {
+	label := ""
+	for _, n := range names {
+		if text := strings.Join(strings.Fields(n.Text()), " "); text != "" {
+			label += ", " + text
+		}
+	}
+	if label == "" {
 		l.blocks(c.Children)
 		return
 	}
-	label := strings.Join(strings.Fields(name.Text()), " ") + ": "
-	if width := stringWidth(label); l.indent+width <= l.opts.Width/2 {
-		l.within(text1(label, width, l.ink.dim()), spaces(2), func() { l.blocks(c.Children) })
+	label = label[2:] + ": "
+	if leaf := c.First(); leaf != nil && leaf.RTL {
+		l.lead = label // goes to the right end of the line, where the text begins
+		l.blocks(c.Children)
+		l.lead = ""
 		return
 	}
-	l.dimmed(func() { l.blocks(name.Children) })
-	l.within(spaces(2), spaces(2), func() { l.blocks(c.Children) })
+	flush := l.flush
+	l.flush = true
+	lead, indent := spaces(2), spaces(2)
+	if width := stringWidth(label); l.indent+width <= l.opts.Width/2 {
+		lead = text1(label, width, l.ink.dim())
+	} else {
+		l.dimmed(func() {
+			for _, n := range names {
+				l.blocks(n.Children)
+			}
+		})
+	}
+	l.within(lead, indent, func() { l.blocks(c.Children) })
+	l.flush = flush
 }
