@@ -63,7 +63,7 @@ func NextStep(err error) string {
 	var e *Error
 	switch {
 	case errors.Is(err, ErrUnauthorized):
-		return "`mayfly key status` shows which key was used and where it comes from, `mayfly key set` stores another"
+		return "`mayfly key status` shows which API key was used and its source, `mayfly key set` stores another"
 	case errors.Is(err, ErrForbidden):
 		return "use a key with a plan that allows this"
 	case errors.Is(err, ErrRateLimited) && errors.As(err, &e) && e.RetryAfter > 0:

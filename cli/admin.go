@@ -23,7 +23,7 @@ func (a *app) adminCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "admin",
 		Short: "Administer the store of a service",
-		Long:  "Administer the store of a service, whether or not the service is running. If a process serves the directory, that process does the work; a database is reached directly.",
+		Long:  "Administer the store of a service, whether or not the service is running. If a service has the directory open, it carries out the command; a database is accessed directly.",
 	}, a.adminKeyCommand(&store), a.adminPostmasterCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store))
 	a.storeFlag(cmd.PersistentFlags(), &store)
 	return cmd
@@ -51,7 +51,7 @@ func (a *app) administer(ctx context.Context, store string, work func(*server.Ad
 	}
 	switch service.ErrorCode(err) {
 	case service.NotFound:
-		return notFoundf("`mayfly admin key list` lists them", "there is no such API key in %s", server.StoreName(store))
+		return notFoundf("`mayfly admin key list` lists them", "no such API key in %s", server.StoreName(store))
 	case service.Invalid:
 		return &failure{status: statusUsage, err: err}
 	}
@@ -63,7 +63,7 @@ func (a *app) administer(ctx context.Context, store string, work func(*server.Ad
 func (a *app) administerExisting(store *string, work func(ctx context.Context, admin *server.Admin, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if !server.IsStore(*store) {
-			return notFoundf("name another with --store; `mayfly serve` makes one", "there is no store in %s", render.Clean(*store))
+			return notFoundf("name another with --store; `mayfly serve` creates one", "there is no store in %s", render.Clean(*store))
 		}
 		return a.administer(cmd.Context(), *store, func(admin *server.Admin) error { return work(cmd.Context(), admin, args) })
 	}
@@ -77,10 +77,10 @@ func (a *app) adminKeyCreate(store *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create an API key and print it",
-		Long: "Create an API key and print it. The key is shown only once: the store keeps just a hash of it. Standard error says where an " +
-			"application logs in with it to send mail by SMTP: all that mail is for this key.\n\n" +
-			"With --secret-file the key is the one in a file: 32 to 256 characters of ASCII without spaces. If the store has it already, " +
-			"with the same plan, nothing is changed: the command can be run at every start, before the service's first, too, when it makes the store. Keep its output out of logs: it is the key.",
+		Long: "Create an API key and print it. The API key is printed only once: the store has just a hash of it. Standard error has the address where an " +
+			"application logs in with it to send mail over SMTP: all that mail belongs to this API key.\n\n" +
+			"With --secret-file, read the API key from a file: 32 to 256 ASCII characters without spaces. If the store has it already, " +
+			"with the same plan, nothing is changed: the command can be run at every start, even before the first start of the service, when it creates the store. Keep its output out of logs: it is the API key.",
 		Example: `mayfly admin key create --plan dev --name ci
 mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null`,
 		Args: noArgs,
@@ -107,10 +107,10 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(a.env.Stderr, "mayfly: an application sends mail to this key, whatever the address, by SMTP at %s, with any user name and the key as password\n",
+				fmt.Fprintf(a.env.Stderr, "mayfly: an application sends mail to this API key, whatever the address, over SMTP at %s, with any user name and the API key as password\n",
 					cmp.Or(key.SMTP, "the service's --smtp"))
 				if err = addSSHKeys(ctx, admin, key.ID, public); err != nil {
-					err = fmt.Errorf("the key %s is made, but cannot be used over SSH: %w", key.ID, err)
+					err = fmt.Errorf("the API key %s was created, but cannot be used over SSH: %w", key.ID, err)
 				}
 				_, printed := fmt.Fprintln(a.env.Stdout, key.Secret)
 				return cmp.Or(err, printed)
@@ -121,10 +121,10 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 			return a.administerExisting(store, create)(cmd, nil)
 		},
 	}
-	choiceFlag(cmd, cmd.Flags(), &plan, "plan", "", "`plan` of the key: free, dev, startup or enterprise", plans...)
-	cmd.Flags().StringVar(&name, "name", "", "`name` that says what the key is for")
-	cmd.Flags().StringVar(&secretFile, "secret-file", "", "`file` with the key to create")
-	cmd.Flags().StringArrayVar(&sshFiles, "ssh-key", nil, "`file` with a public key of SSH whose owner can use the key over SSH; can be repeated")
+	choiceFlag(cmd, cmd.Flags(), &plan, "plan", "", "`plan` of the API key: free, dev, startup or enterprise", plans...)
+	cmd.Flags().StringVar(&name, "name", "", "descriptive `name` for the API key")
+	cmd.Flags().StringVar(&secretFile, "secret-file", "", "`file` with the API key to create")
+	cmd.Flags().StringArrayVar(&sshFiles, "ssh-key", nil, "`file` with an SSH public key whose owner can use the API key over SSH; can be repeated")
 	return cmd
 }
 
@@ -154,7 +154,7 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print each key on a line as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print each API key on a line as JSON")
 	return cmd
 }
 
@@ -170,7 +170,7 @@ func keyNamed(ctx context.Context, admin *server.Admin, name string) (server.Key
 	keys = slices.DeleteFunc(keys, func(k server.Key) bool { return k.Name != name || !k.RevokedAt.IsZero() })
 	switch len(keys) {
 	case 0:
-		return server.Key{}, service.Errorf(service.NotFound, "there is no such key")
+		return server.Key{}, service.Errorf(service.NotFound, "no such key")
 	case 1:
 		return keys[0], nil
 	}
@@ -186,10 +186,10 @@ func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke KEY",
 		Short: "Revoke an API key at once",
-		Long: "Revoke an API key, named by its ID or by a name that no other has, at once. It asks before it revokes the key that a service has made " +
-			"for itself, as the local service does: whoever uses that service is refused until it starts anew. Without a terminal to ask at, that needs --yes.",
+		Long: "Revoke an API key at once, named by its ID or by a name that no other has. It asks before it revokes the API key that a service created " +
+			"for itself, as the local service does: clients of that service get no access until it restarts. Without a terminal, that needs --yes.",
 		Example: "mayfly admin key revoke key_01\nmayfly admin key revoke ci",
-		Args:    exactly(1, "the ID or the name of a key"),
+		Args:    exactly(1, "the ID or the name of an API key"),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			key, err := keyNamed(ctx, admin, args[0])
 			if err != nil {
@@ -197,9 +197,9 @@ func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 			}
 			if key.Name == server.OwnKeyName && key.RevokedAt.IsZero() && !yes {
 				if !term.Is(a.env.Stdin) || !term.Is(a.env.Stderr) {
-					return usagef("%s is the key that the service uses itself: confirm with --yes", key.ID)
+					return usagef("%s is the API key that the service uses itself: confirm with --yes", key.ID)
 				}
-				if sure, err := a.confirm(ctx, key.ID+" is the key that the service uses itself. Revoke it?"); err != nil || !sure {
+				if sure, err := a.confirm(ctx, key.ID+" is the API key that the service uses itself. Revoke it?"); err != nil || !sure {
 					return cmp.Or(err, error(reportedError{statusError}))
 				}
 			}
@@ -215,11 +215,11 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 	var keepOld duration
 	cmd := &cobra.Command{
 		Use:   "rotate KEY",
-		Short: "Give an API key a new secret and print it",
-		Long: "Give an API key a new secret and print it, only once. The old secret stops working at once, or after the time that --keep-old gives; " +
-			"one that was kept before stops working in any case. The key keeps its inboxes.",
+		Short: "Replace the secret of an API key and print it",
+		Long: "Replace the secret of an API key and print the new one, only once. The old secret stops working at once, or after the time of --keep-old; " +
+			"an older secret that still works stops in any case. The API key keeps its inboxes.",
 		Example: "KEY=$(mayfly admin key rotate key_01)\nmayfly admin key rotate ci --keep-old 24h",
-		Args:    exactly(1, "the ID or the name of a key"),
+		Args:    exactly(1, "the ID or the name of an API key"),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			old, err := keyNamed(ctx, admin, args[0])
 			if err != nil {
@@ -233,7 +233,7 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 			return err
 		}),
 	}
-	cmd.Flags().Var(&keepOld, "keep-old", "how long the old secret goes on working, such as 30m, 24h or 2d")
+	cmd.Flags().Var(&keepOld, "keep-old", "how long the old secret keeps working, such as 30m, 24h or 2d")
 	return cmd
 }
 
@@ -243,7 +243,7 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 		Short:             "Change the plan of an API key",
 		Long:              "Change the plan of an API key: free, dev, startup or enterprise. The change takes effect with the next request.",
 		Example:           "mayfly admin key plan key_01 startup",
-		Args:              exactly(2, "the ID or the name of a key, and a plan"),
+		Args:              exactly(2, "the ID or the name of an API key, and a plan"),
 		ValidArgsFunction: cobra.FixedCompletions(plans, cobra.ShellCompDirectiveNoFileComp),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			key, err := keyNamed(ctx, admin, args[0])
@@ -284,8 +284,8 @@ func (a *app) adminPostmasterCommand(store *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "postmaster [MESSAGE]",
 		Short: "List the mail for the postmaster, or show one",
-		Long: "List the mail that came for the postmaster of the service's domains, newest first: ID, time, sender and subject, separated by tabs in a pipe. " +
-			"With an ID, show that message. Each is kept for 14 days. With --catch-all this mail belongs to the catch-all key.",
+		Long: "List the mail addressed to the postmaster of the service's domains, newest first: ID, time, sender and subject, separated by tabs in a pipe. " +
+			"With an ID, show that message. Each is stored for 14 days. With --catch-all this mail belongs to the catch-all API key.",
 		Example: `mayfly admin postmaster
 mayfly admin postmaster msg_01 --view raw > report.eml`,
 		Args:    atMost(1),
@@ -302,7 +302,7 @@ mayfly admin postmaster msg_01 --view raw > report.eml`,
 			}
 			raw, err := admin.PostmasterRaw(ctx, args[0])
 			if service.ErrorCode(err) == service.NotFound {
-				return notFoundf("`mayfly admin postmaster` lists them", "there is no such message for the postmaster")
+				return notFoundf("`mayfly admin postmaster` lists them", "no such message for the postmaster")
 			}
 			if err != nil {
 				return err

@@ -80,20 +80,21 @@ func (a *app) execute(ctx context.Context, args []string) error {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mayfly",
-		Short: "Temporary email inboxes in a terminal",
-		Long: "Temporary email inboxes in a terminal. Without a command, mayfly opens the terminal application.\n\n" +
-			"It uses the local service of this machine, to which any application can send mail, unless --base-url, --profile, " +
-			"MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name another. `mayfly key set` stores the API key of that service.\n\n" +
-			"INBOX is an ID, an address, or a unique prefix of either; without it, the newest inbox is used. The same goes for MESSAGE.",
+		Short: "Temporary email inboxes in your terminal",
+		Long: "Temporary email inboxes in your terminal. Without a command, mayfly opens the terminal application.\n\n" +
+			"By default it uses the local service, which accepts mail from any application on this machine. To use another service, set " +
+			"--base-url, --profile, MAYFLY_BASE_URL, MAYFLY_PROFILE or a profile in config.toml. `mayfly key set` stores its API key.\n\n" +
+			"INBOX is an ID, an address, or a unique prefix of either. It defaults to the newest inbox. MESSAGE is a message ID or a unique " +
+			"prefix of one; it defaults to the newest message.",
 		Example: `# Open the terminal application
 mayfly
 
-# In a script: make an inbox, wait for the code sent to it, delete it
+# In a script: create an inbox, wait for the code sent to it, delete it
 ADDRESS=$(mayfly new)
 mayfly wait "$ADDRESS" --code --timeout 60s
 mayfly rm --yes "$ADDRESS"
 
-# Use a hosted service
+# Use a remote service
 mayfly key set --base-url https://api.example
 mayfly --base-url https://api.example`,
 		Version:           version(),
@@ -136,14 +137,14 @@ mayfly --base-url https://api.example`,
 }
 
 func (a *app) globalFlags(root *cobra.Command) {
-	root.Flags().BoolVar(&a.debug, "debug", false, "log what the terminal application does to a file, without keys or bodies")
+	root.Flags().BoolVar(&a.debug, "debug", false, "write a debug log of the terminal application to a file (no API keys, no message bodies)")
 	root.Flags().BoolP("version", "v", false, "print the version")
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.profile, "profile", "", "`name` of the profile in config.toml to use")
+	flags.StringVar(&a.profile, "profile", "", "profile to use, by `name` in config.toml")
 	flags.StringVar(&a.baseURL, "base-url", "", "`URL` of the service, such as https://api.example")
-	flags.BoolVar(&a.insecure, "insecure", false, "send the key over plain HTTP, even to another machine")
+	flags.BoolVar(&a.insecure, "insecure", false, "send the API key over plain HTTP, even to another machine")
 	choiceFlag(root, flags, &a.color, "color", "auto", "`when` to show colours: auto, always or never", "auto", "always", "never")
-	flags.BoolP("help", "h", false, "show the help of a command")
+	flags.BoolP("help", "h", false, "show help for a command")
 	groupFlags(flags, "global flags")
 	completeFlag(root, "profile", a.completeProfiles)
 }
@@ -193,7 +194,7 @@ func (a *app) trace() func(api.Trace) {
 	}
 }
 
-const useWatch = "`mayfly watch` follows mail line by line"
+const useWatch = "`mayfly watch` prints a line for each event"
 
 func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	if !term.Is(a.env.Stdin) || !term.Is(a.env.Stdout) {

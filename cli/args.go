@@ -163,7 +163,7 @@ type choice struct {
 
 func (c choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {
-		return errors.New("want " + english.WordSeries(c.words, "or"))
+		return errors.New("must be " + english.WordSeries(c.words, "or"))
 	}
 	*c.value = s
 	return nil
@@ -210,7 +210,7 @@ func (d *duration) Type() string { return "duration" }
 func parseDuration(s string) (time.Duration, error) {
 	d, err := api.ParseDuration(s)
 	if err != nil || d < 0 {
-		return 0, errors.New("want a duration such as 90, 30m, 1h30m or 2d")
+		return 0, errors.New("must be a duration such as 90, 30m, 1h30m or 2d")
 	}
 	return d, nil
 }

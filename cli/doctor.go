@@ -32,9 +32,9 @@ var errSlow = fmt.Errorf("no answer within %v", doctorTimeout)
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Check this terminal, configuration, key and service",
-		Long: "Show what this terminal can display, where settings, data and state are stored, what the keyring can do, which key is used and where it comes from, " +
-			"what is wrong in config.toml, and whether the service answers. The exit status is not 0 when something is wrong.",
+		Short: "Check this terminal, the configuration, the API key and the service",
+		Long: "Check what this terminal can display, where settings, data and state are stored, the keyring, the API key in use and its source, " +
+			"config.toml, and the connection to the service. The exit status is not 0 if something is wrong.",
 		Example: "mayfly doctor\nmayfly doctor --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,9 +46,9 @@ func (a *app) doctorCommand() *cobra.Command {
 			d.files()
 			d.service(cmd.Context())
 			if err := <-keyring; err != nil {
-				d.say("keyring", "cannot be used: %v; `mayfly key set --file` stores keys in a file", err)
+				d.say("keyring", "cannot be used: %v; `mayfly key set --file` stores API keys in a file", err)
 			} else {
-				d.say("keyring", "works: `mayfly key set` stores keys in it")
+				d.say("keyring", "works: `mayfly key set` stores API keys in it")
 			}
 			if d.unwritten != nil {
 				return d.unwritten
@@ -103,7 +103,7 @@ func (d *doctor) terminal() {
 	d.say("images", "%s", cmp.Or(protocolTexts[images], "none"))
 	d.say("clipboard", "%s", d.clipboard())
 	path, err := d.app.painter().Browser()
-	d.say("browser", "%v", cmp.Or[any](err, path+": it paints messages for the view 7 and --screenshot"))
+	d.say("browser", "%v", cmp.Or[any](err, path+": it renders messages for the web view (7) and --screenshot"))
 }
 
 // profileTexts name the colours of a terminal for people.
@@ -115,7 +115,7 @@ var profileTexts = map[colorprofile.Profile]string{
 func (d *doctor) clipboard() string {
 	var ways []string
 	if d.app.terminalWriter() != nil {
-		ways = append(ways, "OSC 52 (a terminal does not say whether it takes it)")
+		ways = append(ways, "OSC 52 (whether the terminal accepts it cannot be detected)")
 	}
 	ways = append(ways, d.app.env.Environ.Clipboards()...)
 	return cmp.Or(strings.Join(ways, ", "), "none: neither a terminal nor a system clipboard can be reached")
@@ -149,7 +149,7 @@ func unwritable(dir string) string {
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		return " (cannot be written to: nothing is remembered there)"
+		return " (cannot be written to: nothing is recorded there)"
 	}
 	// It could be created: nothing else matters.
 	_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
@@ -191,7 +191,7 @@ func (d *doctor) service(ctx context.Context) {
 // local says how the local service runs; this command is one of its clients.
 func (d *doctor) local(s local.State) {
 	d.say("service", "the local service at %s, SMTP %s", s.API(), s.SMTP())
-	life := fmt.Sprintf("until ten seconds after the last client, of which there are %d", s.Clients-1)
+	life := fmt.Sprintf("until ten seconds after the last client exits; there are %d", s.Clients-1)
 	if s.Kept {
 		life = "until `mayfly down`"
 	}
@@ -216,7 +216,7 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 		if _, err = client.Inbox(ctx, "inbox_of_the_doctor"); errors.Is(err, api.ErrNotFound) {
 			err = nil
 		}
-		d.say("inboxes", "the service cannot list them; this machine knows those it made")
+		d.say("inboxes", "the service cannot list them; those recorded on this machine are used")
 	case err == nil:
 		d.say("inboxes", "%d", list.Total)
 	}
@@ -230,7 +230,7 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 	} else if s.session != nil {
 		d.say("limit", "none")
 	} else {
-		d.say("limit", "the service does not say")
+		d.say("limit", "not reported by the service")
 	}
 	d.clock(s)
 }
@@ -251,9 +251,9 @@ func (a *app) healthCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "health [URL]",
 		Short: "Check that a service is ready",
-		Long: "Ask a service whether it is ready to take mail and requests, for a health check. The exit status is 0 if it is, and 1 if it is not or " +
-			"does not answer within 5 seconds, with the reason in a line. It needs no key.\n\n" +
-			"Without a URL it asks the service that the settings name, else the one that `mayfly serve` runs on this machine (at MAYFLY_SERVE_HTTP, " +
+		Long: "Check that a service is ready for mail and requests, as a health check. If it is not, or does not answer within 5 seconds, " +
+			"print the reason and exit with status 1. No API key is needed.\n\n" +
+			"Without a URL it asks the service in the settings, else the one that `mayfly serve` runs on this machine (at MAYFLY_SERVE_HTTP, " +
 			"else 127.0.0.1:8425), or the local service.",
 		Example: "mayfly health\nmayfly health https://api.example",
 		Args:    atMost(1),

@@ -41,16 +41,16 @@ func (a *app) execCommand() *cobra.Command {
 	x := &execution{app: a, config: server.InMemoryConfig()}
 	cmd := &cobra.Command{
 		Use:   "exec [flags] -- COMMAND [ARGUMENT...]",
-		Short: "Run a command with a mail service of its own",
-		Long: "Run a command with a private service, which accepts mail to any address and any SMTP login, and is gone when the command has ended.\n\n" +
+		Short: "Run a command with its own mail service",
+		Long: "Run a command with a private mail service that accepts any address and any SMTP login, and stops when the command exits.\n\n" +
 			"Input, output, signals and the exit status are the command's: 128 and the signal's number if a signal killed it, 127 if it was not found, " +
-			"126 if it could not be run. SIGINT and SIGQUIT are not passed on: a terminal sends them to the command itself.\n\n" +
-			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service, and MAYFLY_SMTP " +
-			"(host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT, where it accepts mail. --env adds others: in their templates {smtp}, {host} and {port} stand for " +
+			"126 if it could not be run. SIGINT and SIGQUIT are not forwarded: a terminal sends them to the command itself.\n\n" +
+			"The command runs with MAYFLY_BASE_URL and MAYFLY_API_KEY set, so that every mayfly command in it uses this service, and with MAYFLY_SMTP " +
+			"(host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT, where it accepts mail. --env sets others from templates, in which {smtp}, {host} and {port} stand for " +
 			"the last three, {api} and {key} for the first two, and {resend}, {sendgrid}, {postmark}, {mailgun} and {ses} for the base URL of a provider's " +
-			"API that delivers here, all of which are below MAYFLY_PROVIDERS. MAYFLY_STATE_DIR is a temporary directory for what `mayfly wait` has printed.\n\n" +
-			"Mail is kept in memory. --keep-mails also writes each mail to a directory as it arrives (.eml). If the command fails, each is written as text (.txt), too, " +
-			"and, where a browser is installed, as that paints it (.png), as far as that takes no more than 20 seconds in all. If it succeeds, they are removed.",
+			"API that delivers here, all of which are below MAYFLY_PROVIDERS. MAYFLY_STATE_DIR is a temporary directory that records what `mayfly wait` has printed.\n\n" +
+			"Mail is stored in memory. --keep-mails also writes each message to a directory as it arrives (.eml). If the command fails, each is also written as text (.txt) " +
+			"and, if a browser is installed, as a screenshot (.png), for up to 20 seconds in all. If it succeeds, the files are removed.",
 		Example: `mayfly exec -- pytest
 mayfly exec --env SMTP_URL=smtp://{smtp} -- npx playwright test
 mayfly exec --keep-mails mails -- go test ./...`,
@@ -76,10 +76,10 @@ mayfly exec --keep-mails mails -- go test ./...`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // flags after the command are the command's
-	flags.StringVar(&x.kept.dir, "keep-mails", "", "`directory` for the mails if the command fails, created if it does not exist")
-	flags.StringVar(&x.kept.summary, "summary", "", "`file` that a summary of the mails and of what the checks found in them is appended to, as Markdown; with --keep-mails")
-	flags.BoolVar(&x.kept.unpainted, "no-pictures", false, "keep no pictures of the mails")
-	flags.StringArrayVar(&x.variables, "env", nil, "another variable for the command, as `NAME=TEMPLATE`; can be repeated")
+	flags.StringVar(&x.kept.dir, "keep-mails", "", "`directory` to save messages to if the command fails, created if it does not exist")
+	flags.StringVar(&x.kept.summary, "summary", "", "`file` to append a summary of the messages and of the findings of the checks to, as Markdown; with --keep-mails")
+	flags.BoolVar(&x.kept.unpainted, "no-pictures", false, "save no screenshots of the messages")
+	flags.StringArrayVar(&x.variables, "env", nil, "set an environment variable for the command, as `NAME=TEMPLATE`; can be repeated")
 	chaosFlag(flags, &x.config.Chaos)
 	return cmd
 }
@@ -132,7 +132,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	}
 	x.sayLate(ctx, running, state)
 	for _, file := range snapshot.Unused(state) {
-		fmt.Fprintf(x.app.env.Stderr, "mayfly: no test asked for the snapshot %s\n", render.Clean(file))
+		fmt.Fprintf(x.app.env.Stderr, "mayfly: no test used the snapshot %s\n", render.Clean(file))
 	}
 	if status != statusDone && x.kept.dir != "" {
 		x.kept.finish(ctx, x.app)
@@ -256,12 +256,12 @@ var (
 func checkVariable(v string) error {
 	name, template, ok := strings.Cut(v, "=")
 	if !ok || !variableName.MatchString(name) {
-		return errors.New("want NAME=TEMPLATE, the name of letters, digits and underscores")
+		return errors.New("must be NAME=TEMPLATE, with a name of letters, digits and underscores")
 	}
 	for _, word := range templateWord.FindAllString(template, -1) {
 		names := append([]string{"smtp", "host", "port", "api", "key"}, server.Providers()...)
 		if !slices.Contains(names, strings.Trim(word, "{}")) {
-			return fmt.Errorf("%s stands for nothing: there are {%s}", word, strings.Join(names, "}, {"))
+			return fmt.Errorf("unknown %s: use {%s}", word, strings.Join(names, "}, {"))
 		}
 	}
 	return nil

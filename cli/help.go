@@ -24,8 +24,8 @@ const maxProse = 100
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [TOPIC | COMMAND]",
-		Short:   "Show a page of the manual, or the help of a command",
-		Long:    "Show a page of the manual, or the help of a command. Without either, list both.",
+		Short:   "Show a manual page or the help for a command",
+		Long:    "Show a manual page or the help for a command. Without arguments, list both.",
 		Example: "mayfly help ci\nmayfly help key set",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && slices.Contains(topicNames(), args[0]) {
@@ -66,7 +66,7 @@ func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 	case len(rest) > 0 && target.HasParent():
 		return nil, unknownCommand(target, rest[0])
 	case len(rest) > 0:
-		unknown := withNext(usageOf(root, "no command or help topic is called %q", rest[0]), "the topics are "+strings.Join(topicNames(), ", "))
+		unknown := withNext(usageOf(root, "unknown command or help topic %q", rest[0]), "the topics are "+strings.Join(topicNames(), ", "))
 		return nil, didYouMean(unknown, rest[0], append(topicNames(), commandNames(root)...))
 	}
 	return target, nil
@@ -121,9 +121,9 @@ type row struct{ name, text string }
 
 var environment = section{"environment", []row{
 	{"MAYFLY_BASE_URL", "URL of the service, unless --base-url is given"},
-	{"MAYFLY_API_KEY", "API key of the service that the environment or config.toml names, before a stored one"},
+	{"MAYFLY_API_KEY", "API key of the service named by the environment or config.toml; overrides a stored one"},
 	{"MAYFLY_PROFILE", "profile in config.toml, unless --profile is given"},
-	{"MAYFLY_SMTP", "mail server for `mayfly sendmail` and for agents, host:port, instead of the local service"},
+	{"MAYFLY_SMTP", "SMTP server (host:port) for `mayfly sendmail` and agents, instead of the local service"},
 	{"NO_COLOR", "show no colours"},
 	{"PAGER", "program that shows long output on a terminal (default less)"},
 }}
@@ -133,10 +133,10 @@ var exitStatuses = section{"exit status", []row{
 	{"1", "error"},
 	{"2", "wrong usage"},
 	{"3", "not found"},
-	{"4", "API key missing, invalid or not allowed to do this"},
+	{"4", "API key missing, invalid or not permitted"},
 	{"5", "timed out waiting"},
 	{"6", "rate limit reached"},
-	{"128+N", "ended by signal N"},
+	{"128+N", "terminated by signal N"},
 }}
 
 // pageOf describes cmd. What holds for all commands is on the page of the root only.
@@ -164,7 +164,7 @@ func pageOf(cmd *cobra.Command) helpPage {
 		topics.rows = append(topics.rows, row{t.Name, strings.TrimSuffix(t.Summary, ".")})
 	}
 	p.sections = append(append(append(p.sections, topics), flagSections(cmd)...), environment, exitStatuses)
-	p.more = []string{"`mayfly COMMAND --help` explains a command.", "`mayfly help TOPIC` shows a page of the manual."}
+	p.more = []string{"`mayfly COMMAND --help` explains a command.", "`mayfly help TOPIC` shows a manual page."}
 	return p
 }
 

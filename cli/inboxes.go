@@ -26,9 +26,9 @@ func (a *app) newCommand() *cobra.Command {
 	var copyIt, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "new",
-		Short: "Make an inbox and print its address",
-		Long: "Make an inbox and print its address, and on standard error where the service takes mail for it, if that is known and MAYFLY_SMTP does not have it. " +
-			"When its lifetime is over, it is deleted with all its messages.",
+		Short: "Create an inbox and print its address",
+		Long: "Create an inbox and print its address. The SMTP address to send to goes to standard error, if it is known and MAYFLY_SMTP is not set to it. " +
+			"When the inbox expires, it is deleted with all its messages.",
 		Example: `mayfly new
 mayfly new --username signup-test --ttl 10m
 ADDRESS=$(mayfly new)
@@ -41,7 +41,7 @@ mayfly new --json | jq -r .id`,
 				return err
 			}
 			if cmd.Flags().Changed("ttl") && time.Duration(ttl) < time.Second {
-				return usagef("--ttl %s: want at least a second", time.Duration(ttl))
+				return usagef("--ttl %s: must be at least a second", time.Duration(ttl))
 			}
 			inbox, err := s.client.CreateInbox(ctx, api.CreateInbox{
 				Domain: domain, Username: username, TTL: int(time.Duration(ttl) / time.Second),
@@ -64,8 +64,8 @@ mayfly new --json | jq -r .id`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&username, "username", "", "`name` before the @ of the address (default: random)")
-	flags.StringVar(&domain, "domain", "", "`domain` of the address, one of the service's (default: its first)")
+	flags.StringVar(&username, "username", "", "local part of the address, the `name` before the @ (default: random)")
+	flags.StringVar(&domain, "domain", "", "`domain` of the address, one of the service's (default: the first)")
 	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (default 1h)")
 	flags.BoolVar(&copyIt, "copy", false, "copy the address to the clipboard")
 	flags.BoolVar(&asJSON, "json", false, "print the inbox as JSON")
@@ -130,8 +130,8 @@ func (a *app) lsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List the inboxes",
-		Long: "List the inboxes, newest first: all inboxes of the API key if the service can list them, otherwise those this machine knows. " +
-			"In a pipe: address, number of messages, time of expiry and ID, separated by tabs.",
+		Long: "List the inboxes, newest first: all inboxes of the API key if the service can list them, otherwise those recorded on this machine. " +
+			"In a pipe: address, number of messages, expiry time and ID, separated by tabs.",
 		Example: "mayfly ls\nmayfly ls --json | jq -r .email",
 		Args:    noArgs,
 		RunE: a.connected(func(ctx context.Context, s *connection, _ []string) error {
@@ -140,7 +140,7 @@ func (a *app) lsCommand() *cobra.Command {
 				return err
 			}
 			if !listed && len(inboxes) == 0 {
-				fmt.Fprintf(a.env.Stderr, "mayfly: %s lists no inboxes, and this machine knows none there; `mayfly doctor` checks the service\n", render.Clean(s.baseURL))
+				fmt.Fprintf(a.env.Stderr, "mayfly: %s lists no inboxes, and none are recorded on this machine; `mayfly doctor` checks the service\n", render.Clean(s.baseURL))
 			}
 			return list(a, inboxes, asJSON, func(i api.Inbox) []string {
 				count, expiry := "-", timestamp(i.ExpiresAt)
@@ -190,8 +190,8 @@ func (a *app) extendCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:               "extend [INBOX]",
-		Short:             "Give an inbox more time, or less",
-		Long:              "Set when an inbox ends, counted from now, and print that time. Its messages stay until then.",
+		Short:             "Change when an inbox expires",
+		Long:              "Set an inbox to expire a given time from now, and print the new expiry time. Its messages are stored until then.",
 		Example:           "mayfly extend\nmayfly extend quiet-otter --ttl 12h",
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeInbox,
@@ -221,8 +221,8 @@ func (a *app) rmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm INBOX... | --all",
 		Short: "Delete inboxes and all their messages",
-		Long: "Delete inboxes and all their messages, or with --messages only these, for good. It asks first. Without a terminal to ask at, it needs --yes. " +
-			"An inbox of this machine that is gone already is deleted; a name that nobody knows is an error.",
+		Long: "Permanently delete inboxes and all their messages, or with --messages only the messages. It asks for confirmation; without a terminal, it needs --yes. " +
+			"An inbox recorded on this machine that no longer exists counts as deleted; an unknown name is an error.",
 		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --messages quiet-otter\nmayfly rm --all --yes",
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
@@ -232,7 +232,7 @@ func (a *app) rmCommand() *cobra.Command {
 			}
 			asks := term.Is(a.env.Stdin) && term.Is(a.env.Stderr)
 			if !yes && !asks {
-				return usagef("there is no terminal to ask at: confirm with --yes")
+				return usagef("there is no terminal to confirm on: pass --yes")
 			}
 			s, err := a.connect(cmd.Context())
 			if err != nil {
@@ -241,9 +241,9 @@ func (a *app) rmCommand() *cobra.Command {
 			return a.remove(cmd.Context(), s, args, all, messages, yes)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "delete every inbox that `mayfly ls` lists")
-	cmd.Flags().BoolVar(&messages, "messages", false, "delete the messages, and keep the inboxes")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&all, "all", false, "delete every inbox listed by `mayfly ls`")
+	cmd.Flags().BoolVar(&messages, "messages", false, "delete the messages, but keep the inboxes")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	return cmd
 }
 

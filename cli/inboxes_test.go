@@ -261,7 +261,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 	for args, part := range map[string]string{
 		"read --width wide": `--width "wide": must be an integer; see`, "ls --json=maybe": `--json "maybe": must be true or false; see`,
-		"messages a b": "at most 1 argument, but", "wait --since 1795341600": "how long ago",
+		"messages a b": "at most 1 argument, but", "wait --since 1795341600": "must be an age",
 		"--base-url http://user:password@127.0.0.1 ls": "a password; see",
 	} {
 		s.fails(statusUsage, []string{part}, strings.Fields(args)...)

@@ -107,7 +107,7 @@ func (k *keptMails) summarise(a *app, kept bool) error {
 		}
 		b.WriteString("</tr>\n")
 	}
-	fmt.Fprintf(&b, "### Mail\n\n%s came.\n\n<table>\n", english.Plural(len(k.files), "message", ""))
+	fmt.Fprintf(&b, "### Mail\n\n%s arrived.\n\n<table>\n", english.Plural(len(k.files), "message", ""))
 	cells("th", "To", "Subject", "Checks", "Kept as")
 	for _, file := range k.files[:min(len(k.files), maxSummary)] {
 		raw, err := os.ReadFile(file.Path)
@@ -157,7 +157,7 @@ func writeText(file string) (*message.Message, error) {
 
 // paintAll writes pictures of messages beside their files, as many as there is time for, and names the others.
 func paintAll(ctx context.Context, a *app, all []*message.Message) {
-	ctx, cancel := context.WithTimeoutCause(ctx, picturesTime, fmt.Errorf("pictures may take %v in all", picturesTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, picturesTime, fmt.Errorf("screenshots may take %v in all", picturesTime))
 	defer cancel()
 	painter := a.painter()
 	var without []string
@@ -172,6 +172,6 @@ func paintAll(ctx context.Context, a *app, all []*message.Message) {
 		}
 	}
 	if why != nil {
-		fmt.Fprintf(a.env.Stderr, "mayfly: without a picture: %s (%v)\n", strings.Join(without, ", "), why)
+		fmt.Fprintf(a.env.Stderr, "mayfly: no screenshot: %s (%v)\n", strings.Join(without, ", "), why)
 	}
 }

@@ -22,9 +22,9 @@ func (a *app) keyCommand() *cobra.Command {
 		Use:   "key",
 		Short: "Manage the API key stored for a service",
 		Long: "Store the API key of a service in the keyring of the operating system, or in a file that only its owner can read. " +
-			"The key serves every profile with the address of that service. The environment variable MAYFLY_API_KEY comes before both, for the service " +
-			"that MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name, or else the one of the command line, and for no other. " +
-			"The local service needs no key: it makes a new one at each start.",
+			"Every profile with the base URL of that service uses this API key. The environment variable MAYFLY_API_KEY overrides both, for the service " +
+			"named by MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml, or else by the command line, and for no other. " +
+			"The local service needs no API key from you: it creates a new one at each start.",
 		Example: `mayfly key set --base-url https://api.example
 mayfly key set --profile work --file < key.txt
 mayfly key status`,
@@ -35,7 +35,7 @@ mayfly key status`,
 func (a *app) hostedEndpoint() (endpoint, error) {
 	p, err := a.endpoint()
 	if err == nil && p.local() {
-		err = &failure{statusUsage, errors.New("the local service needs no key"), "name a service with --base-url or --profile"}
+		err = &failure{statusUsage, errors.New("the local service needs no API key"), "name a service with --base-url or --profile"}
 	}
 	return p, err
 }
@@ -45,7 +45,7 @@ func (a *app) keySet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "set",
 		Short:   "Store an API key",
-		Long:    "Store an API key, typed at a prompt that does not show it, or read from standard input if that is not a terminal.",
+		Long:    "Store an API key. It is read from a prompt that does not show it, or from standard input if that is not a terminal.",
 		Example: "mayfly key set --base-url https://api.example\nmayfly key set --profile work --file < key.txt",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,7 +90,7 @@ func (a *app) readKey(ctx context.Context, p endpoint) (string, error) {
 		return "", err
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", &failure{statusUsage, errors.New("no key was given"), "type it at the prompt, or pipe it in"}
+		return "", &failure{statusUsage, errors.New("no API key was entered"), "type it at the prompt, or pipe it in"}
 	}
 	return text, nil
 }
@@ -123,9 +123,9 @@ func (a *app) prompt(ctx context.Context, question string) (string, error) {
 func (a *app) keyStatus() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show where the API key comes from",
-		Long: "Show which API key is used: where it comes from, and its last four characters; then those that are not used since it " +
-			"comes first, and why a place where one may be stored cannot be read.",
+		Short: "Show which API key is used",
+		Long: "Show the API key in use: its source and its last four characters; then those that it overrides, " +
+			"and why a place where one may be stored cannot be read.",
 		Example: "mayfly key status --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -134,7 +134,7 @@ func (a *app) keyStatus() *cobra.Command {
 				return err
 			}
 			if p.local() {
-				_, err := fmt.Fprintf(a.env.Stdout, "local service\tno key is needed; while it runs, %s has it for other clients\n", render.Clean(a.localOptions().EnvFile()))
+				_, err := fmt.Fprintf(a.env.Stdout, "local service\tno API key is needed; while it runs, %s has it for other clients\n", render.Clean(a.localOptions().EnvFile()))
 				return err
 			}
 			return a.printKey(cmd.Context(), p)
@@ -155,7 +155,7 @@ func (a *app) printKey(ctx context.Context, p endpoint) error {
 		case err == nil && key.Source == used.Source:
 			rows = append(rows, []string{render.Clean(p.baseURL), ending(key), key.Source, "used"})
 		case err == nil:
-			rows = append(rows, []string{render.Clean(p.baseURL), ending(key), key.Source, "not used: " + used.Source + " comes first"})
+			rows = append(rows, []string{render.Clean(p.baseURL), ending(key), key.Source, "not used: " + used.Source + " overrides it"})
 		case !errors.Is(err, keys.ErrNone):
 			fmt.Fprintln(a.env.Stderr, errorLine(err))
 		}

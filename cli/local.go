@@ -66,7 +66,7 @@ func (a *app) upCommand() *cobra.Command {
 		Use:   "up",
 		Short: "Keep the local service running",
 		Long: "Start the local service, unless it is running, and keep it running until `mayfly down`. Print the addresses that it listens on. " +
-			"Otherwise it ends ten seconds after the last application or command that uses it.",
+			"Otherwise it stops ten seconds after the last client exits.",
 		Example: "mayfly up\nmayfly new\nmayfly down",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -95,8 +95,8 @@ func (a *app) upCommand() *cobra.Command {
 func (a *app) downCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "down",
-		Short: "End the local service",
-		Long: "End the local service, even if an application uses it, and wait until it has ended. Its inboxes are kept. " +
+		Short: "Stop the local service",
+		Long: "Stop the local service, even if an application uses it, and wait until it has stopped. Its inboxes are kept. " +
 			"If it is not running, this does nothing.",
 		Example: "mayfly down",
 		Args:    noArgs,
@@ -120,10 +120,10 @@ func (a *app) notices(s local.State) []string {
 	var lines []string
 	conf := a.config().Local
 	if s.SMTPTaken == "" && conf.SMTP != "" && conf.SMTP != s.SMTPAddr || s.HTTPTaken == "" && conf.HTTP != "" && "http://"+conf.HTTP != s.BaseURL {
-		lines = append(lines, "config.toml has other addresses for the local service: `mayfly down`, then `mayfly up`, moves it")
+		lines = append(lines, "the local service does not use the addresses in config.toml: restart it with `mayfly down`, then `mayfly up`")
 	}
 	if s.Version != version() {
-		lines = append(lines, fmt.Sprintf("the local service runs mayfly %s, and this is %s: `mayfly down` makes room for it", s.Version, version()))
+		lines = append(lines, fmt.Sprintf("the local service is version %s, this is %s: `mayfly down` stops it", s.Version, version()))
 	}
 	return lines
 }
@@ -233,8 +233,8 @@ func (a *app) mcpCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve inboxes to agents over the Model Context Protocol",
 		Long: "Serve inboxes to an agent over the Model Context Protocol, on standard input and output. " +
-			"The service and the key are chosen as for every other command: set them with MAYFLY_BASE_URL and MAYFLY_API_KEY. " +
-			"The local service is started if it does not run. `mayfly help mcp` says how to set up the client of the agent.",
+			"The service and the API key are selected as for every other command: set them with MAYFLY_BASE_URL and MAYFLY_API_KEY. " +
+			"The local service is started if it is not running. See `mayfly help mcp` for the setup of the agent's client.",
 		Example: `mayfly mcp
 MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 		Args: noArgs,

@@ -38,7 +38,7 @@ func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 	}
 	if arg == "" {
 		if len(all) == 0 {
-			return api.Inbox{}, notFoundf("make one with `mayfly new`", "there is no inbox")
+			return api.Inbox{}, notFoundf("create one with `mayfly new`", "there is no inbox")
 		}
 		return all[0], nil
 	}
@@ -203,8 +203,8 @@ func (a *app) completionCommand() *cobra.Command {
 	}
 	return group(&cobra.Command{
 		Use:   "completion",
-		Short: "Print a script that completes commands in a shell",
-		Long:  "Print a script with which a shell completes commands, flags, addresses and message IDs.",
+		Short: "Print a shell completion script",
+		Long:  "Print a shell completion script for commands, flags, addresses and message IDs.",
 		Example: `source <(mayfly completion bash)
 mayfly completion fish | source`,
 	},

@@ -57,7 +57,7 @@ func manualName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.Comma
 var manualFiles = section{"files", []row{
 	{"~/.config/mayfly/config.toml", "settings (`mayfly doctor` shows where these are on a machine)"},
 	{"~/.local/share/mayfly", "stores of the local service and of `mayfly serve`"},
-	{"~/.local/state/mayfly", "the inboxes this machine knows, logs"},
+	{"~/.local/state/mayfly", "the inboxes recorded on this machine, logs"},
 }}
 
 // manualOf returns the manual page of cmd in the macros of man(7).
@@ -130,7 +130,7 @@ func (a *app) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version, and what mayfly was built from",
+		Short:   "Print the version and build information",
 		Long:    "Print the version, the commit that mayfly was built from and its date, the version of Go, and the system it was built for.",
 		Example: "mayfly version\nmayfly version --json",
 		Args:    noArgs,

@@ -23,7 +23,7 @@ func (a *app) messagesCommand() *cobra.Command {
 		Use:   "messages [INBOX]",
 		Short: "List the messages of an inbox",
 		Long: "List the messages of an inbox, newest first. " +
-			"In a pipe: ID, time of receipt, sender, subject and size in bytes, separated by tabs.",
+			"In a pipe: ID, time received, sender, subject and size in bytes, separated by tabs.",
 		Example:           "mayfly messages\nmayfly messages quiet-otter\nmayfly messages --json | jq '.messages[].subject'",
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeInbox,
@@ -65,9 +65,9 @@ func (a *app) readCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read [INBOX] [MESSAGE]",
 		Short: "Show a message",
-		Long: "Show a message as the application does: without arguments, the newest message of the newest inbox.\n\n" +
+		Long: "Show a message as the application does. Without arguments, this is the newest message of the newest inbox.\n\n" +
 			"In a pipe, the views text, html and raw are the message's own bytes, text and html decoded to UTF-8, and only the rich view wraps lines. " +
-			"With --width they are as on a terminal, where delivery details stand above the headers.",
+			"With --width they are laid out as on a terminal, where the headers view begins with the delivery details.",
 		Example: `mayfly read
 mayfly read quiet-otter
 mayfly read quiet-otter msg_01 --view headers
@@ -128,7 +128,7 @@ func (a *app) saveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "save [INBOX] [MESSAGE]",
 		Short: "Save a message and its attachments to files",
-		Long: "Save a message and its attachments to files, and print their names. Names are made safe, and no file is overwritten: one that has the same content already is left as it is. " +
+		Long: "Save a message and its attachments to files, and print the file names. Names are sanitised, and no file is overwritten; a file with the same content is used again. " +
 			"If the service has no raw message, its text and HTML are saved instead.\n\n" +
 			"With - as first argument, write them to standard output instead, as a tar archive.",
 		Example:           "mayfly save\nmayfly save quiet-otter --dir mails\nmayfly save - quiet-otter | tar x",
@@ -201,15 +201,15 @@ func (a *app) releaseCommand() *cobra.Command {
 	var to []string
 	cmd := &cobra.Command{
 		Use:   "release [INBOX] [MESSAGE]",
-		Short: "Send a message on by the service's relay",
-		Long: "Send a message on, as it was received, to addresses that the service allows, and return once its relay has taken the message for all of them. " +
+		Short: "Release a message through the service's relay",
+		Long: "Release a message, as it was received, to addresses that the service allows, and return once its relay has accepted the message for all of them. " +
 			"A service has no relay unless its operator sets one up; see `mayfly help relay`.",
 		Example:           "mayfly release --to qa@example.com\nmayfly release quiet-otter msg_01 --to qa@example.com --to dev@example.com",
 		Args:              atMost(2),
 		ValidArgsFunction: a.completeMessage,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(to) == 0 {
-				return usagef("say to whom: --to ADDRESS")
+				return usagef("missing recipient: use --to ADDRESS")
 			}
 			ctx := cmd.Context()
 			s, inbox, m, err := a.summary(ctx, args)
@@ -223,7 +223,7 @@ func (a *app) releaseCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringArrayVar(&to, "to", nil, "`address` to send to; can be repeated")
+	cmd.Flags().StringArrayVar(&to, "to", nil, "`address` to release to; can be repeated")
 	completeFlag(cmd, "to", cobra.NoFileCompletions)
 	return cmd
 }

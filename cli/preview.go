@@ -29,7 +29,7 @@ func (a *app) previewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "preview FILE...",
 		Short: "Render messages and templates from files",
-		Long: "Render local files as the application shows a message: .eml, .html, .txt and .md, or standard input as - with --type.\n\n" +
+		Long: "Render local .eml, .html, .txt and .md files as the application shows a message. Use - with --type to read standard input.\n\n" +
 			"Several files are rendered in parallel and printed in order. A file that cannot be read is reported, the others are still rendered, and the exit status is 1.",
 		Example: `mayfly preview signup.html
 mayfly preview mail.eml --view checks --fail-on warning
@@ -60,7 +60,7 @@ mayfly preview --screenshot mail.png --phone --dark signup.html`,
 	formatFlag(cmd, &f.format, findingsFormat)
 	p.screenshotFlags.add(cmd)
 	choiceFlag(cmd, cmd.Flags(), &p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)", "html", "eml", "txt", "md")
-	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
+	cmd.Flags().BoolVar(&p.explain, "explain", false, "show every candidate code and link, with its score and the reasons")
 	return cmd
 }
 
@@ -181,7 +181,7 @@ func (p *preview) kindOf(file string) (string, error) {
 	case ".md", ".markdown":
 		return "md", nil
 	}
-	return "", &failure{statusError, fmt.Errorf("%s: the name does not say what kind of file it is", file), "use --type html, eml, txt or md"}
+	return "", &failure{statusError, fmt.Errorf("%s: unknown type of file", file), "use --type html, eml, txt or md"}
 }
 
 // explain writes the candidates for the code and the link of a message, best first, with their scores

@@ -25,9 +25,9 @@ type screenshotFlags struct {
 
 func (f *screenshotFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.picture, "screenshot", "", "write a picture of the message, as an installed browser paints it, to this `file` (PNG), and print its name and nothing else")
-	flags.BoolVar(&f.look.Phone, "phone", false, "with --screenshot: 375 px wide, as on a phone, instead of 640")
-	flags.BoolVar(&f.look.Dark, "dark", false, "with --screenshot: for a reader who prefers dark colours")
+	flags.StringVar(&f.picture, "screenshot", "", "render the message in an installed browser, save it as a PNG `file`, and print only the file name")
+	flags.BoolVar(&f.look.Phone, "phone", false, "with --screenshot: phone width, 375 px instead of 640")
+	flags.BoolVar(&f.look.Dark, "dark", false, "with --screenshot: dark mode (prefers-color-scheme: dark)")
 }
 
 // take writes the picture of a message, and prints its name, which has n unless that is 0.
@@ -65,7 +65,7 @@ func writePicture(ctx context.Context, p *browser.Screenshotter, c *api.Client, 
 		err = files.Write(file, out.Bytes())
 	}
 	if err != nil {
-		return picture, fmt.Errorf("writing the picture: %w", err)
+		return picture, fmt.Errorf("writing the screenshot: %w", err)
 	}
 	return picture, nil
 }

@@ -53,13 +53,13 @@ func TestScreenshot(t *testing.T) {
 	if r := run(t, environ, "", "preview", "--screenshot", out, a, b); r.status != 0 || r.stdout != filepath.Join(dir, "out-1.png")+"\n"+filepath.Join(dir, "out-2.png")+"\n" {
 		t.Errorf("two files: %+v", r)
 	}
-	if r := run(t, environ, "", "doctor"); !strings.Contains(r.stdout, "browser: it paints messages") {
+	if r := run(t, environ, "", "doctor"); !strings.Contains(r.stdout, "browser: it renders messages") {
 		t.Errorf("doctor says %s", r.stdout)
 	}
 	args := []string{"preview", "--dark", a}
 	expectFailure(t, run(t, environ, "", args...), statusUsage, []string{"--screenshot FILE"}, args)
 	args = []string{"preview", "--screenshot", filepath.Join(dir, "none", "out.png"), a}
-	expectFailure(t, run(t, environ, "", args...), statusError, []string{"writing the picture"}, args)
+	expectFailure(t, run(t, environ, "", args...), statusError, []string{"writing the screenshot"}, args)
 }
 
 func TestScreenshotWithoutABrowser(t *testing.T) {

@@ -25,12 +25,12 @@ import (
 func (a *app) sendmailCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sendmail [-t] [-i] [-f ADDRESS] [-F NAME] [ADDRESS...]",
-		Short: "Send a message, as programs call sendmail",
+		Short: "Send a message, as a replacement for sendmail",
 		Long: "Send the message on standard input, for programs that call sendmail: to the SMTP server that MAYFLY_SMTP names (host:port), " +
-			"as in `mayfly exec`, else to the local service, which `mayfly up` starts. Date, Message-ID and From are added where they are missing. " +
-			"The exit status is 1 if a recipient was refused; the others get the message.\n\n" +
-			"-t takes the recipients from To, Cc and Bcc, or from Resent-To, Resent-Cc and Resent-Bcc if there are any, and removes Bcc and Resent-Bcc. A line with a single dot ends the message, unless there is -i or -oi. " +
-			"-f sets the envelope sender (default: the From address), and -F a name for a From that is added. " +
+			"as in `mayfly exec`, else to the local service, which `mayfly up` starts. Missing Date, Message-ID and From fields are added. " +
+			"If a recipient is refused, the others still get the message, and the exit status is 1.\n\n" +
+			"-t reads the recipients from To, Cc and Bcc, or from Resent-To, Resent-Cc and Resent-Bcc if there are any, and removes Bcc and Resent-Bcc. A line with a single dot ends the message unless -i or -oi is given. " +
+			"-f sets the envelope sender (default: the From address), and -F the name in a From that is added. " +
 			"Other flags of sendmail are accepted and ignored; -bs, -bd and -bp are not supported. `mayfly help php` shows settings.",
 		Example: `mayfly sendmail -t -i <mail.eml
 php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
@@ -50,7 +50,7 @@ php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
 			}
 			m.complete(cmp.Or(a.env.Getenv("LOGNAME"), a.env.Getenv("USER"), "mayfly"))
 			if len(m.to) == 0 {
-				return usagef("there is no recipient: name one, or use -t with a message that has To, Cc or Bcc")
+				return usagef("missing recipient: name one, or use -t with a message that has To, Cc or Bcc")
 			}
 			return m.send(cmd.Context(), a)
 		},
@@ -83,7 +83,7 @@ func (m *outgoingMessage) parse(args []string) error {
 		flag, value := flags[:1], flags[1:]
 		switch {
 		case flag == "b" && value != "m":
-			return usagef("-b%s is not supported: give the message on standard input, with -t or with addresses", value)
+			return usagef("-b%s is not supported: pass the message on standard input, with -t or with addresses", value)
 		case flag == "q":
 			m.nothing = true // there is no queue
 		case strings.Contains("bde", flag):

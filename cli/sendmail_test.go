@@ -64,7 +64,7 @@ func TestSendmail(t *testing.T) {
 		service.InboxFor(t, to+"@acme.example").Next(t)
 	}
 	for args, part := range map[string]string{
-		"-bs -i": "-bs is not supported", "-bp": "-bp is not supported", "-i -f": "-f needs a value", "-z a@acme.example": "unknown flag -z", "-t": "no recipient", "--bogus": "unknown flag --bogus",
+		"-bs -i": "-bs is not supported", "-bp": "-bp is not supported", "-i -f": "-f needs a value", "-z a@acme.example": "unknown flag -z", "-t": "missing recipient", "--bogus": "unknown flag --bogus",
 	} {
 		expectFailure(t, run(t, environ, "Subject: x\n\nx\n", append([]string{"sendmail"}, strings.Fields(args)...)...), statusUsage, []string{part}, strings.Fields(args))
 	}

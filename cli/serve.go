@@ -36,7 +36,7 @@ func (a *app) serveCommand() *cobra.Command {
 	s := &serveSettings{app: a}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Run the service: mail in by SMTP, out by REST",
+		Short: "Run the service: mail in over SMTP, out over REST",
 		Long: "Run the service until SIGINT or SIGTERM. On a PostgreSQL database, any number of processes can serve one store.\n\n" +
 			"Every flag can also be set by an environment variable, MAYFLY_SERVE_ and the flag's name (MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML " +
 			"file of --config (max_message_size, or message_size in the table [max]). A flag overrides a variable, and a variable overrides the file.\n\n" +
@@ -82,9 +82,9 @@ func (s *serveSettings) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.HTTP, "http", defaultHTTP, "`address` of the REST API")
 	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "`address` that accepts mail")
 	f.StringVar(&c.SMTPS, "smtps", "", "`address` that accepts mail over TLS from the start (default: none)")
-	f.StringVar(&c.POP3, "pop3", "", "`address` where clients fetch mail by POP3 (default: none)")
-	f.StringVar(&c.SSH, "ssh", "", "`address` where teams use the application and the command line by SSH (default: none)")
-	f.StringSliceVar(&c.Balancers, "balancers", nil, "`list` of networks of proxies that name the client, by the PROXY protocol or (REST API) X-Forwarded-For (default: none)")
+	f.StringVar(&c.POP3, "pop3", "", "`address` where clients fetch mail over POP3 (default: none)")
+	f.StringVar(&c.SSH, "ssh", "", "`address` where teams use the application and the command line over SSH (default: none)")
+	f.StringSliceVar(&c.Balancers, "balancers", nil, "`list` of trusted proxy networks, which name the client with the PROXY protocol or (REST API) X-Forwarded-For (default: none)")
 	f.StringVar(&c.Metrics, "metrics", "", "`address` of the Prometheus metrics (default: none)")
 	f.BoolVar(&s.mcp, "mcp", false, "also serve the Model Context Protocol, at /mcp")
 	groupFlags(f, "addresses")
@@ -93,26 +93,26 @@ func (s *serveSettings) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.KeyFile, "key-file", "", "`file` with an API key, created if it does not exist")
 	groupFlags(f, "store and keys")
 
-	f.StringSliceVar(&c.Domains, "domains", []string{server.Domain}, "`list` of domains, separated by commas; an inbox gets the first unless it asks for another")
+	f.StringSliceVar(&c.Domains, "domains", []string{server.Domain}, "`list` of domains, separated by commas; an inbox gets the first unless another is requested")
 	f.StringVar(&c.Hostname, "hostname", "", "`name` of the SMTP server (default: the machine's)")
-	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
+	f.BoolVar(&c.CatchAll, "catch-all", false, "create an inbox when mail arrives for an unknown address")
 	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "`ID` of the API key that owns these inboxes")
 	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of these inboxes (default 1 day)")
-	f.BoolVar(&c.AuthAny, "smtp-auth-any", false, "accept any SMTP login; no API key logs in to its own mailbox then")
+	f.BoolVar(&c.AuthAny, "smtp-auth-any", false, "accept any SMTP login; then no API key logs in to its own mailbox")
 	f.BoolVar(&c.InsecureLogins, "insecure-logins", false, "let API keys log in to SMTP from other machines without TLS")
 	chaosFlag(f, &c.Chaos)
 	groupFlags(f, "mail")
 
-	f.StringVar(&c.Relay.Host, "relay-host", "", "`address` of the mail server that sends released messages on (default: none)")
-	f.StringVar(&c.Relay.TLS, "relay-tls", "starttls", "`how` to speak TLS to it: starttls, tls (from the start) or none")
+	f.StringVar(&c.Relay.Host, "relay-host", "", "`address` of the relay, the mail server for released messages (default: none)")
+	f.StringVar(&c.Relay.TLS, "relay-tls", "starttls", "`how` to encrypt the connection: starttls, tls (from the start) or none")
 	f.StringVar(&c.Relay.User, "relay-user", "", "`name` to log in with (default: no login)")
 	f.StringVar(&c.Relay.PasswordFile, "relay-password-file", "", "`file` with the password")
 	f.StringVar(&c.Relay.From, "relay-from", "", "`address` that released messages are sent from")
-	f.StringSliceVar(&c.Relay.Allow, "relay-allow", nil, "`list` of the addresses that messages can be released to, *@domain for those of a domain with only letters, digits and . _ + - before the @")
+	f.StringSliceVar(&c.Relay.Allow, "relay-allow", nil, "`list` of addresses that messages can be released to; *@domain allows those of a domain with only letters, digits and . _ + - before the @")
 	groupFlags(f, "relay")
 
 	f.StringVar(&c.WebhookURL, "webhook-url", "", "`URL` that gets a request for each message that arrives (default: none)")
-	f.StringVar(&c.WebhookSecretFile, "webhook-secret-file", "", "`file` with the secret that signs these, created if it does not exist")
+	f.StringVar(&c.WebhookSecretFile, "webhook-secret-file", "", "`file` with the secret that signs webhooks, created if it does not exist")
 	groupFlags(f, "webhooks")
 
 	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM `file` with the certificate of the REST API")
@@ -126,34 +126,34 @@ func (s *serveSettings) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes in a command (default 2048)")
 	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes in a line of a message (default 1 MiB)")
 	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands in a session (default 20)")
-	f.IntVar(&c.MaxGuesses, "max-guesses", 300, "unknown recipients, and wrong keys, from one address in a minute; 0: any number")
+	f.IntVar(&c.MaxGuesses, "max-guesses", 300, "unknown recipients, and wrong API keys, from one address in a minute; 0 for no limit")
 	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages in a session (default 50000)")
-	f.IntVar(&c.MaxConnections, "max-connections", 0, "connections at a time (default 2048, at most a quarter of the open files)")
+	f.IntVar(&c.MaxConnections, "max-connections", 0, "concurrent connections (default 2048, at most a quarter of the open files)")
 	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "connections from one address (default 256)")
-	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for mail in transit (default 256 MiB)")
+	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages being received (default 256 MiB)")
 	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "longest silence of a client (default 5m)")
 	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "longest session (default 1h)")
 	groupFlags(f, "SMTP limits")
 
-	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections at a time (default 65536, at most half of the open files)")
+	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "concurrent connections (default 65536, at most half of the open files)")
 	f.IntVar(&c.MaxHTTPConnectionsPerAddress, "max-http-connections-per-address", 0, "connections from one address (default: half of all)")
-	f.IntVar(&c.MaxLongPolls, "max-long-polls", 0, "long polls at a time (default 20000)")
+	f.IntVar(&c.MaxLongPolls, "max-long-polls", 0, "concurrent long polls (default 20000)")
 	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a long poll waits (default 1m)")
-	groupFlags(f, "limits of the REST API")
+	groupFlags(f, "REST API limits")
 
-	f.IntVar(&c.SSHLimits.MaxSessions, "ssh-max-sessions", 0, "sessions at a time (default 256)")
-	f.IntVar(&c.SSHLimits.MaxSessionsPerKey, "ssh-max-sessions-per-key", 0, "sessions of an API key at a time (default 32)")
+	f.IntVar(&c.SSHLimits.MaxSessions, "ssh-max-sessions", 0, "concurrent sessions (default 256)")
+	f.IntVar(&c.SSHLimits.MaxSessionsPerKey, "ssh-max-sessions-per-key", 0, "concurrent sessions of an API key (default 32)")
 	f.Var((*duration)(&c.SSHLimits.IdleTimeout), "ssh-idle-timeout", "longest time without a key pressed (default 12h)")
 	f.Var((*size)(&c.SSHLimits.Memory), "ssh-memory", "memory for all sessions (default 1 GiB)")
-	groupFlags(f, "limits of SSH")
+	groupFlags(f, "SSH limits")
 
 	f.StringVar(&s.logFormat, "log-format", "text", "`format` of the log: text or json")
-	f.StringVar(&s.logLevel, "log-level", "info", "least `level` that is logged: debug, info, warn or error")
+	f.StringVar(&s.logLevel, "log-level", "info", "minimum log `level`: debug, info, warn or error")
 	groupFlags(f, "logging")
 }
 
 func chaosFlag(f *pflag.FlagSet, rules *string) {
-	f.StringVar(rules, "chaos", "", "make SMTP misbehave, by `rules` such as rcpt=451:5%,data=slow:2s (default: none)")
+	f.StringVar(rules, "chaos", "", "inject faults into SMTP, by `rules` such as rcpt=451:5%,data=slow:2s (default: none)")
 }
 
 func (a *app) storeFlag(f *pflag.FlagSet, store *string) {
@@ -276,7 +276,7 @@ func (s *serveSettings) announce(running *server.Server) {
 func (s *serveSettings) logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
-		return nil, fmt.Errorf("--log-level %q: want debug, info, warn or error", s.logLevel)
+		return nil, fmt.Errorf("--log-level %q: must be debug, info, warn or error", s.logLevel)
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch s.logFormat {
@@ -285,7 +285,7 @@ func (s *serveSettings) logger() (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(s.app.env.Stderr, options)), nil
 	}
-	return nil, fmt.Errorf("--log-format %q: want text or json", s.logFormat)
+	return nil, fmt.Errorf("--log-format %q: must be text or json", s.logFormat)
 }
 
 // usageErrors prints each of the errors that err joins, a line each.
@@ -306,7 +306,7 @@ type size int64
 func (s *size) Set(text string) error {
 	n, err := humanize.ParseBytes(text)
 	if err != nil || n > 1<<62 {
-		return errors.New("want a size such as 25MB")
+		return errors.New("must be a size such as 25MB")
 	}
 	*s = size(n)
 	return nil
@@ -344,7 +344,7 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 			if inner, ok := value.(map[string]any); ok {
 				flatten(name+"_", inner)
 			} else if _, twice := settings[name]; twice {
-				errs = append(errs, fmt.Errorf("%s: %s is there twice", file, name))
+				errs = append(errs, fmt.Errorf("%s: %s is set twice", file, name))
 			} else {
 				settings[name] = value
 			}
@@ -380,7 +380,7 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 		}
 	})
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		errs = append(errs, fmt.Errorf("%s: there is no setting %s", file, name))
+		errs = append(errs, fmt.Errorf("%s: unknown setting %s", file, name))
 	}
 	for _, v := range a.env.Environ {
 		name, value, _ := strings.Cut(v, "=")
@@ -391,7 +391,7 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 		if near := near.Names(name, known); len(near) > 0 {
 			meant = "; did you mean " + strings.Join(near, " or ") + "?"
 		}
-		errs = append(errs, fmt.Errorf("there is no setting %s%s", name, meant))
+		errs = append(errs, fmt.Errorf("unknown setting %s%s", name, meant))
 	}
 	return errors.Join(errs...)
 }

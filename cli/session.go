@@ -90,7 +90,8 @@ func (v *visit) restrict(root *cobra.Command) {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: sessionHost}
 	root.Version = ""
 	root.Long = "Temporary email inboxes. Without a command, and with a terminal, this opens the application.\n\n" +
-		"INBOX is an ID, an address, or a unique prefix of either; without it, the newest inbox is used. The same goes for MESSAGE."
+		"INBOX is an ID, an address, or a unique prefix of either; " +
+		"it defaults to the newest inbox. MESSAGE is a message ID or a unique prefix of one; it defaults to the newest message."
 	root.Example = "ADDRESS=$(mayfly new)\nCODE=$(mayfly wait \"$ADDRESS\" --code)"
 	root.CompletionOptions.DisableDefaultCmd = true
 	keepFlags(root, overSSH["mayfly"]) // before Cobra gives them to a command
@@ -253,7 +254,7 @@ func (a *app) runSessionUI(cmd *cobra.Command, _ []string) error {
 var errHungUp = errors.New("the terminal was closed")
 
 // errFailed is what the user is told of a panic, of which the log has the details.
-var errFailed = errors.New("it failed: the log of the service says where")
+var errFailed = errors.New("it failed: the log of the service has the reason")
 
 // sshCommand is the process that serves the sessions over SSH of a service.
 func (a *app) sshCommand() *cobra.Command {

@@ -17,17 +17,17 @@ func (a *app) sessionsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "sessions",
-		Short: "List what connected to SMTP lately",
+		Short: "List recent SMTP sessions",
 		Long: "List what clients did at the service's SMTP server in the last hour, newest first, with a line for each recipient: " +
-			"time, client, address, and what became of the message. It is what to look at when no mail came.\n\n" +
-			"The service keeps its last 200 sessions, and the last 50 of each key, in memory. A key is shown its own sessions: those that logged in with it, " +
-			"that sent mail to its addresses, or that were refused an address within two letters of one of them. The key of the local service is shown all.",
+			"time, client, address, and what became of the message. Look here when no mail arrives.\n\n" +
+			"The service stores its last 200 sessions, and the last 50 of each API key, in memory. An API key lists its own sessions: those that logged in with it, " +
+			"that sent mail to its addresses, or that were refused an address within two letters of one of them. The API key of the local service lists all.",
 		Example: "mayfly sessions\nmayfly sessions --json | jq -r .last_reply",
 		Args:    noArgs,
 		RunE: a.connected(func(ctx context.Context, s *connection, _ []string) error {
 			sessions, err := s.client.Sessions(ctx)
 			if errors.Is(err, api.ErrUnsupported) {
-				return errors.New("this service does not list what connected to SMTP")
+				return errors.New("this service does not list SMTP sessions")
 			}
 			if err != nil {
 				return err

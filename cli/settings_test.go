@@ -40,9 +40,9 @@ mayfly: config.toml:5: base_url takes an address in quotes, such as "https://api
 	r := run(t, s.environ, "", "doctor")
 	const ofApplication = `mayfly: config.toml:3: mouse takes true or false
 mayfly: config.toml:7: no action is called "xyzzy"
-mayfly: config.toml:8: quit: there is no key "ctrl+shift+meta+x"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order
+mayfly: config.toml:8: quit: unknown key "ctrl+shift+meta+x"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order
 mayfly: config.toml:9: this is not TOML
-mayfly: config.toml:10: [ui] is there twice, first on line 2
+mayfly: config.toml:10: [ui] is set twice, first on line 2
 mayfly: config.toml:12: M takes a shell command in quotes, such as "wc -l"
 `
 	for line := range strings.Lines(want + ofApplication) {
@@ -175,8 +175,8 @@ func TestKeysInAFile(t *testing.T) {
 		t.Errorf("key status of two: %+v", r)
 	}
 
-	expectFailure(t, run(t, s.environ, "", "key", "set", "--file"), statusUsage, []string{"no key was given"}, []string{"key", "set"})
-	expectFailure(t, run(t, machine(t), "x", "key", "set", "--file"), statusUsage, []string{"the local service needs no key"}, []string{"key", "set"})
+	expectFailure(t, run(t, s.environ, "", "key", "set", "--file"), statusUsage, []string{"no API key was entered"}, []string{"key", "set"})
+	expectFailure(t, run(t, machine(t), "x", "key", "set", "--file"), statusUsage, []string{"the local service needs no API key"}, []string{"key", "set"})
 }
 
 func TestServeTellsAllFaultsAtOnce(t *testing.T) {
@@ -185,7 +185,7 @@ func TestServeTellsAllFaultsAtOnce(t *testing.T) {
 		want                    []string
 	}{
 		{"smtp = 'nowhere'\nnonsense = 1\nmax_recipients = 'many'\ndomains = ['good.example', 'BAD']\n[max]\nrecipients = 7\nnonsense = {deep = 1}\n[smtp_tls]\n", "MAYFLY_SERVE_MAX_MESSAGE_SIZE=huge", "info",
-			[]string{"there is no setting nonsense\n", "there is no setting max_nonsense_deep\n", "max_recipients is there twice\n", "MAYFLY_SERVE_MAX_MESSAGE_SIZE"}},
+			[]string{"unknown setting nonsense\n", "unknown setting max_nonsense_deep\n", "max_recipients is set twice\n", "MAYFLY_SERVE_MAX_MESSAGE_SIZE"}},
 		{"smtp = 'nowhere'\ndomains = ['good.example', 'BAD']\n", "A=", "loud", []string{"nowhere", "BAD", "--log-level"}},
 	} {
 		file := filepath.Join(testFiles(t, map[string]string{"serve.toml": test.config}), "serve.toml")
@@ -272,7 +272,7 @@ func TestErrorsAreInPlainWords(t *testing.T) {
 		"a number":       {"MAYFLY_SERVE_MAX_LONG_POLLS=many", serve(), statusUsage, `MAYFLY_SERVE_MAX_LONG_POLLS "many": must be an integer`},
 		"a switch":       {"MAYFLY_SERVE_CATCH_ALL=perhaps", serve(), statusUsage, `MAYFLY_SERVE_CATCH_ALL "perhaps": must be true or false`},
 		"a taken port":   {"A=", serve("--http", taken.Addr().String()), statusError, "listening for HTTP at " + taken.Addr().String() + ": another process listens there"},
-		"no such key":    {"A=", serve("--catch-all", "--catch-all-key", "key_x"), statusError, "there is no API key key_x to own the catch-all inboxes: `mayfly admin key list`"},
+		"no such key":    {"A=", serve("--catch-all", "--catch-all-key", "key_x"), statusError, "no API key key_x to own the catch-all inboxes: `mayfly admin key list`"},
 		"a webhook":      {"A=", serve("--webhook-url", "https://ada:secret@hooks.example", "--webhook-secret-file", store), statusUsage, "the URL for webhooks has a user in it"},
 		"no database":    {"A=", []string{"admin", "key", "list", "--store", "postgres://u:secret@127.0.0.1:1/x"}, statusError, "connection refused; is PostgreSQL running there?"},
 		"no such server": {"A=", []string{"admin", "key", "list", "--store", "postgres://u:secret@nobody.invalid/x"}, statusError, "the host nobody.invalid was not found"},

@@ -25,8 +25,8 @@ func (a *app) snapCommand() *cobra.Command {
 		Long: "Compare a message that arrived with NAME.txt, a text file to be committed: the header fields that a reader sees, the text, links, attachments and " +
 			"the findings of the checks. What differs from run to run is masked: «code», «token», «date», «time», «id», «inbox» and the like.\n\n" +
 			"If the message differs, the differences are printed word by word, and the exit status is 1. --update accepts them. A snapshot that does not exist is " +
-			"written; where the variable CI is set on this machine, that fails, too. `mayfly exec` prints at its end which snapshots of the directory no test asked for.\n\n" +
-			"Over SSH, the snapshot is read from standard input, and a new one is printed: with --update, or where there is none.",
+			"created; where the variable CI is set on this machine, that fails. When it exits, `mayfly exec` prints which snapshots of the directory no test used.\n\n" +
+			"Over SSH, the snapshot is read from standard input, and a new one is printed: with --update, or if there is none.",
 		Example: "mayfly wait \"$ADDRESS\" >/dev/null && mayfly snap signup \"$ADDRESS\"\nmayfly snap signup --update",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 3 {

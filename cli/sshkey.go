@@ -53,7 +53,7 @@ func (a *app) adminSSHKey(store *string) *cobra.Command {
 		Use:   "add KEY FILE...",
 		Short: "Let the owners of public keys use an API key over SSH",
 		Long: "Let the owners of public keys use an API key, named by its ID or its name, over SSH. FILE is a file such as id_ed25519.pub. " +
-			"A public key stands for one API key; several can stand for the same one, whose inboxes they share.",
+			"A public key belongs to one API key; several can belong to the same one, and share its inboxes.",
 		Example: "mayfly admin key ssh-key add ci ada.pub grace.pub",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
@@ -71,8 +71,8 @@ func (a *app) adminSSHKey(store *string) *cobra.Command {
 	var asJSON bool
 	ls := &cobra.Command{
 		Use:     "list",
-		Short:   "List the public keys of SSH",
-		Long:    "List the public keys of SSH, oldest first: fingerprint, ID of the API key, time, and comment, separated by tabs in a pipe.",
+		Short:   "List the SSH public keys",
+		Long:    "List the SSH public keys, oldest first: fingerprint, ID of the API key, time, and comment, separated by tabs in a pipe.",
 		Example: "mayfly admin key ssh-key list",
 		Args:    noArgs,
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, _ []string) error {
@@ -88,8 +88,8 @@ func (a *app) adminSSHKey(store *string) *cobra.Command {
 	ls.Flags().BoolVar(&asJSON, "json", false, "print each key on a line as JSON")
 	rm := &cobra.Command{
 		Use:     "rm FINGERPRINT...",
-		Short:   "Remove public keys of SSH",
-		Long:    "Remove public keys of SSH. Their sessions end within ten seconds.",
+		Short:   "Remove SSH public keys",
+		Long:    "Remove SSH public keys. Their sessions are closed within ten seconds.",
 		Example: "mayfly admin key ssh-key rm SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
@@ -97,12 +97,12 @@ func (a *app) adminSSHKey(store *string) *cobra.Command {
 			for _, fingerprint := range args {
 				err := admin.RemoveSSHKey(ctx, fingerprint)
 				if service.ErrorCode(err) == service.NotFound {
-					err = notFoundf("`mayfly admin key ssh-key list` lists them", "there is no public key %s", render.Clean(fingerprint))
+					err = notFoundf("`mayfly admin key ssh-key list` lists them", "no public key %s", render.Clean(fingerprint))
 				}
 				errs = append(errs, err)
 			}
 			return errors.Join(errs...)
 		}),
 	}
-	return group(&cobra.Command{Use: "ssh-key", Short: "Public keys of SSH that stand for an API key", Example: "mayfly admin key ssh-key list"}, add, ls, rm)
+	return group(&cobra.Command{Use: "ssh-key", Short: "SSH public keys of API keys", Example: "mayfly admin key ssh-key list"}, add, ls, rm)
 }

@@ -39,7 +39,7 @@ func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 	f := &viewFlags{width: unset}
 	flags := cmd.Flags()
 	choiceFlag(cmd, flags, &f.view, "view", "rich", "`view` to show: rich, text, html, headers, raw or checks", reader.Views[:render.Web]...)
-	flags.IntVar(&f.width, "width", f.width, "columns to wrap lines at; 0 wraps none (default: those of the terminal; in a pipe 80 for the rich view, else 0)")
+	flags.IntVar(&f.width, "width", f.width, "wrap lines at N columns; 0 disables wrapping (default: the terminal's width; in a pipe 80 for the rich view, else 0)")
 	flags.Lookup("width").DefValue = "" // the text says it
 	flags.BoolVar(&f.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
 	return f
@@ -50,10 +50,10 @@ const maxWidth, unset = 10_000, -1
 
 func (f *viewFlags) check(cmd *cobra.Command) error {
 	if f.width < 0 && cmd.Flags().Changed("width") || f.width > maxWidth {
-		return usagef("--width %d: want 1 to %d columns, or 0 for lines that are not wrapped", f.width, maxWidth)
+		return usagef("--width %d: must be between 1 and %d, or 0 to disable wrapping", f.width, maxWidth)
 	}
 	if changed := cmd.Flags().Changed; (changed("phone") || changed("dark")) && !changed("screenshot") {
-		return usagef("--phone and --dark say what --screenshot FILE is to show")
+		return usagef("--phone and --dark require --screenshot FILE")
 	}
 	if f.keyFile == "" {
 		return nil
@@ -159,7 +159,7 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 }
 
 func (f *viewFlags) failOnFlag(cmd *cobra.Command) {
-	choiceFlag(cmd, cmd.Flags(), &f.failOn, "fail-on", "", "exit status 1 if a check finds something of this `level` or above: error, warning, or client for a layout that breaks in mail clients too",
+	choiceFlag(cmd, cmd.Flags(), &f.failOn, "fail-on", "", "exit with status 1 on a finding of this `level` or above: error, warning, or client (errors, warnings and a layout that breaks in a mail client)",
 		check.Error.String(), check.Warning.String(), "client")
 	cmd.Flags().StringVar(&f.keyFile, "dkim-key", "", "verify the DKIM signature by the public key in this `file`: the text of its TXT record, or PEM")
 }
@@ -196,7 +196,7 @@ var protocolTexts = map[image.Protocol]string{
 }
 
 func (f *viewFlags) imagesFlag(cmd *cobra.Command) {
-	choiceFlag(cmd, cmd.Flags(), &f.images, "images", "off", "`how` to show the images embedded in the mail: auto, kitty, iterm2, sixel, blocks or off",
+	choiceFlag(cmd, cmd.Flags(), &f.images, "images", "off", "`how` to show the images embedded in the message: auto, kitty, iterm2, sixel, blocks or off",
 		"auto", "kitty", "iterm2", "sixel", "blocks", "off")
 }
 

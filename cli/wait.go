@@ -23,14 +23,14 @@ func (a *app) waitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait [INBOX]",
 		Short: "Wait for a message and print it",
-		Long: "Print the next message that matches, whether it is already there or still to arrive.\n\n" +
+		Long: "Print the next message that matches, whether it has arrived already or not.\n\n" +
 			"Nothing is printed twice: a message, its code (--code) and its link (--link) are each printed once. The first wait on an inbox " +
-			"takes the newest message; later waits go on from there, oldest first. So a second `mayfly wait --code` prints the next code, and " +
-			"`mayfly wait --link` after it prints the link of the same message. What was printed is remembered in the state directory of this machine.\n\n" +
+			"starts at the newest message; later waits continue from there, oldest first. So a second `mayfly wait --code` prints the next code, and " +
+			"`mayfly wait --link` after it prints the link of the same message. What was printed is recorded in the state directory of this machine.\n\n" +
 			"INBOX can be an address without an inbox if the service creates inboxes as mail arrives, as the local service does. " +
-			"The exit status is 5 if nothing arrives in time, and stderr says why: what connected to SMTP, where mail went instead, what was printed before.\n\n" +
+			"The exit status is 5 if nothing arrives in time, and stderr has the reason: what connected to SMTP, where mail went instead, what was printed before.\n\n" +
 			"--none succeeds if nothing that matches arrives within the timeout, and --exactly N if no more than N do: it waits for N messages, then for " +
-			"--settle. Else the exit status is 1, and the message that is one too many is printed.",
+			"--settle. Otherwise the exit status is 1, and the extra message is printed.",
 		Example: `mayfly wait --timeout 2m
 CODE=$(mayfly wait "$ADDRESS" --code)
 mayfly wait "$ADDRESS" --subject reset --link
@@ -58,13 +58,13 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 	flags.StringVar(&w.from, "from", "", "only messages from a sender whose name or address contains this `text`")
 	flags.StringVar(&w.subject, "subject", "", "only messages whose subject contains this `text`")
 	flags.StringVar(&w.body, "body", "", "only messages whose body contains this `text`")
-	flags.IntVar(&w.count, "count", 1, "number of messages to wait for; each is printed as it comes")
+	flags.IntVar(&w.count, "count", 1, "number of messages to wait for; each is printed as it arrives")
 	flags.IntVar(&w.exactly, "exactly", 0, "`number` of messages to wait for; one more is an error")
 	flags.Var(&w.settle, "settle", "how long to wait for one more, with --exactly")
 	flags.BoolVar(&w.none, "none", false, "wait until the timeout, 5s by default, for nothing to arrive")
 	flags.Var(&w.since, "since", "only messages that arrived since this `time`: 2m ago, or 2026-11-22T10:00:00Z")
-	flags.BoolVar(&w.again, "again", false, "begin with the newest message, printed before or not")
-	flags.Var(&w.timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
+	flags.BoolVar(&w.again, "again", false, "start at the newest message, printed before or not")
+	flags.Var(&w.timeout, "timeout", "how long to wait; 0 waits until the inbox expires")
 	groupFlags(flags, "which messages")
 	flags.BoolVar(&w.code, "code", false, "print only the one-time code")
 	flags.BoolVar(&w.link, "link", false, "print only the confirmation link")
@@ -85,7 +85,7 @@ func (m *timeFlag) Set(s string) error {
 	m.text = s
 	m.time, m.ago, err = watch.ParseMoment(s)
 	if _, number := strconv.Atoi(s); err != nil || number == nil { // a number may well be meant as seconds since 1970
-		return errors.New("want how long ago, such as 90s or 2h, or a time such as 2026-11-22T10:00:00Z")
+		return errors.New("must be an age such as 90s or 2h, or a time such as 2026-11-22T10:00:00Z")
 	}
 	return nil
 }
@@ -129,9 +129,9 @@ func (w *waitRun) check() error {
 	case w.again && w.since.text != "":
 		return usagef("--again and --since cannot be combined")
 	case w.count < 1:
-		return usagef("--count %d: want at least 1", w.count)
+		return usagef("--count %d: must be at least 1", w.count)
 	case w.exactly < 0:
-		return usagef("--exactly %d: want at least 1, or --none", w.exactly)
+		return usagef("--exactly %d: must be at least 1; use --none for no message", w.exactly)
 	case w.exactly > 0 && (w.count > 1 || w.none), w.none && w.count > 1:
 		return usagef("--count, --exactly and --none cannot be combined")
 	case w.none && w.again:
@@ -162,7 +162,7 @@ func (w *waitRun) run(ctx context.Context, arg string) error {
 	}
 	if err == nil && w.exactly > 0 {
 		if w.unrecorded {
-			return errors.New("--exactly has to keep in the state directory what was printed, and cannot")
+			return errors.New("--exactly must record what was printed in the state directory, and cannot")
 		}
 		w.none, w.again = true, false
 		bounded, cancel = w.within(ctx, w.settle)
@@ -177,7 +177,7 @@ func (w *waitRun) run(ctx context.Context, arg string) error {
 			if w.exactly > 0 {
 				expected = fmt.Sprintf("%d expected", w.exactly)
 			}
-			return fmt.Errorf("%s came, but %s", w.what(), expected)
+			return fmt.Errorf("%s arrived, but %s", w.what(), expected)
 		case errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &failing):
 			return nil
 		}
@@ -239,7 +239,7 @@ func (w *waitRun) showProgress(ctx context.Context) {
 func (w *waitRun) after(ctx context.Context) watch.Cursor {
 	delivered, err := w.known.Delivered(ctx, w.inbox.ID)
 	if w.unrecorded = err != nil; w.unrecorded && !w.again {
-		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print what was printed before, as --again does: %s\n", render.Clean(err.Error()))
+		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print a message that was printed before, as --again does: %s\n", render.Clean(err.Error()))
 	}
 	target := w.target()
 	switch {
@@ -364,7 +364,7 @@ func (w *waitRun) explain(ctx context.Context, err error, took time.Duration) er
 			Address: w.inbox.Email, SMTP: w.app.smtp(w.connection), Took: took, Err: err, Again: "--again prints the newest",
 		})}
 	case errors.Is(err, watch.ErrGone):
-		return notFoundf("`mayfly new` makes another", "%s is gone: deleted or expired", render.Clean(w.inbox.Email))
+		return notFoundf("`mayfly new` creates another", "%s expired or was deleted", render.Clean(w.inbox.Email))
 	}
 	return err
 }

@@ -369,7 +369,7 @@ func TestWaitEndsWithItsInbox(t *testing.T) {
 		time.Sleep(time.Minute)
 		s.service.Delete(inbox.ID)
 		args := []string{"wait", inbox.Email}
-		expectFailure(t, ended(), statusNotFound, []string{"gone"}, args)
+		expectFailure(t, ended(), statusNotFound, []string{"expired or was deleted"}, args)
 		s.fails(statusNotFound, nil, args...)
 	})
 }

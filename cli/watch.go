@@ -23,9 +23,9 @@ func (a *app) watchCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "watch [INBOX...]",
-		Short: "Follow inboxes, one line per event",
-		Long: "Follow inboxes until interrupted, with one line per event: a message arrived, with its code and its link, an inbox expired or was deleted, " +
-			"the service failed or recovered. Without an INBOX, follow all inboxes, including new ones.",
+		Short: "Watch inboxes, one line per event",
+		Long: "Print one line per event until interrupted: a message arrived, with its code and its link, an inbox expired or was deleted, " +
+			"the service failed or recovered. Without an INBOX, watch all inboxes, including new ones.",
 		Example: `mayfly watch
 mayfly watch quiet-otter brave-heron
 mayfly watch --json | jq -r '.code // empty'`,
@@ -61,7 +61,7 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 		if smtp := a.smtp(s); smtp != "" {
 			at = " at SMTP " + smtp
 		}
-		fmt.Fprintf(a.env.Stderr, "following %s%s; ctrl+c stops\n", english.Plural(len(ids), "inbox", "inboxes"), at)
+		fmt.Fprintf(a.env.Stderr, "watching %s%s; ctrl+c stops\n", english.Plural(len(ids), "inbox", "inboxes"), at)
 	}
 	w := watch.New(s.client, watch.Options{NoInboxes: !f.all})
 	for _, id := range ids {

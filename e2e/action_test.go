@@ -303,7 +303,7 @@ func TestAction(t *testing.T) {
 		} {
 			_, printed, ok := p.act(with(map[string]string{"run": "mayfly sendmail -t <mail.eml\n" + c.then}))
 			text, err := os.ReadFile(summary)
-			want := regexp.MustCompile(`### Mail\n\n1 message came.\n\n(?s:.*)<tr><td><code>ada@acme.example</code></td><td>&lt;b&gt;\|Welcome\|&lt;/b&gt; \{\{name\}\}</td>` + c.want)
+			want := regexp.MustCompile(`### Mail\n\n1 message arrived.\n\n(?s:.*)<tr><td><code>ada@acme.example</code></td><td>&lt;b&gt;\|Welcome\|&lt;/b&gt; \{\{name\}\}</td>` + c.want)
 			if err != nil || ok != (c.then == "true") || !want.Match(text) {
 				t.Errorf("%v, %s\n%s", err, printed, text)
 			}

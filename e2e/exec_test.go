@@ -72,7 +72,7 @@ func TestExecStatus(t *testing.T) {
 		{args: []string{"--env", "1ST=x", "touch", "ran"}, status: 2, stderr: "NAME=TEMPLATE"},
 		{args: []string{"--env", "=x", "touch", "ran"}, status: 2, stderr: "NAME=TEMPLATE"},
 		{args: []string{"--env", "URL", "touch", "ran"}, status: 2, stderr: "NAME=TEMPLATE"},
-		{args: []string{"--env", "URL={smpt}", "touch", "ran"}, status: 2, stderr: "{smpt} stands for nothing"},
+		{args: []string{"--env", "URL={smpt}", "touch", "ran"}, status: 2, stderr: "unknown {smpt}"},
 		{args: []string{"--chaos", "rcpt=451,rcpt=lots", "touch", "ran"}, status: 2, stderr: `the chaos rule "rcpt=lots" is not STAGE=FAULT`},
 	} {
 		stdout, stderr, status := m.run(append([]string{"exec"}, c.args...)...)

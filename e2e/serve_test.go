@@ -108,7 +108,7 @@ func TestDamagedStore(t *testing.T) {
 	} {
 		for range 2 {
 			_, stderr, status := m.run("serve", "--store", store, "--domains", "x.test", "--smtp", "127.0.0.1:0", "--http", "127.0.0.1:0")
-			if status != 1 || !strings.Contains(stderr, want) || !strings.HasSuffix(stderr, "restore a backup, or name a new folder\n") {
+			if status != 1 || !strings.Contains(stderr, want) || !strings.HasSuffix(stderr, "restore a backup, or name a new directory\n") {
 				t.Errorf("serve: status %d: %s", status, stderr)
 			}
 		}

@@ -28,7 +28,7 @@ func TestInterruptEndsWaitingCommands(t *testing.T) {
 	t.Parallel()
 	m, _ := machineWithService(t)
 	address := m.mustRun("new")
-	for _, args := range [][]string{{"wait", address, "waiting for mail to " + address}, {"watch", address, "following 1 inbox"}} {
+	for _, args := range [][]string{{"wait", address, "waiting for mail to " + address}, {"watch", address, "watching 1 inbox"}} {
 		s := startInTerminal(t, m.command(args[:2]...))
 		s.waitFor(args[2])
 		s.interrupt()

@@ -175,7 +175,7 @@ func TestCommandsOverSSH(t *testing.T) {
 	case <-time.After(conditionTimeout):
 		t.Error("a session outlives its key")
 	}
-	m.fails(3, "there is no public key", "admin", "key", "ssh-key", "rm", fingerprint, "--store", s.store)
+	m.fails(3, "no public key", "admin", "key", "ssh-key", "rm", fingerprint, "--store", s.store)
 	m.fails(2, "not a public key", "admin", "key", "ssh-key", "add", "ada", m.write("no.pub", "hello\n"), "--store", s.store)
 	m.fails(2, "private key", "admin", "key", "ssh-key", "add", "ada", users[1].private, "--store", s.store)
 	if out, said, status := m.run("admin", "key", "create", "--plan", "dev", "--ssh-key", users[0].pub, "--store", s.store); status != 1 || !strings.HasPrefix(out, "mf_") || !strings.Contains(said, "already stands for") {

@@ -150,7 +150,7 @@ func (s *Service) InboxFor(t testing.TB, address string) *Inbox {
 		r, err = s.server.Service().WithInbox(t.Context(), r) // as for a mail to a new address
 	}
 	if err != nil {
-		t.Fatalf("making an inbox for %q: %v", address, err)
+		t.Fatalf("creating an inbox for %q: %v", address, err)
 	}
 	return s.inbox(r.InboxID, r.Address)
 }
@@ -280,7 +280,7 @@ func (in *Inbox) none(t testing.TB, timeout time.Duration, expected string) {
 	case err == nil:
 		var text strings.Builder
 		in.describeMail(&text, message.New(in.id, found))
-		t.Fatalf("%s expected at %s, but there came:%s", expected, in.Email, text.String())
+		t.Fatalf("%s expected at %s, but these arrived:%s", expected, in.Email, text.String())
 	case !errors.Is(err, context.DeadlineExceeded):
 		t.Fatalf("waiting for mail to %s: %v", in.Email, err)
 	}

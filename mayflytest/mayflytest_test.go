@@ -348,7 +348,7 @@ func TestNoneAndExactly(t *testing.T) {
 		send(t, m.SMTPAddr, in.Email, "Four", "Hello.")
 		in.Messages(t, 1)
 	})
-	if !strings.HasPrefix(f.text, "only 1 message expected at ") || !strings.Contains(f.text, ", but there came:\n  Four\n") {
+	if !strings.HasPrefix(f.text, "only 1 message expected at ") || !strings.Contains(f.text, ", but these arrived:\n  Four\n") {
 		t.Error(f.text)
 	}
 }

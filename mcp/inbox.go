@@ -44,12 +44,12 @@ func (t *tools) addInboxTools(s toolServer) {
 		Name: "create_inbox", Description: "Create a temporary inbox.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)},
 	}, []string{"address", "id", "expires_in"}, t.createInbox, ttl)
-	add(s, sdk.Tool{Name: "get_inbox", Description: "Tell when an inbox expires and how many messages it has."},
+	add(s, sdk.Tool{Name: "get_inbox", Description: "Get when an inbox expires and how many messages it has."},
 		[]string{"address", "id", "expires_in", "messages"}, onInbox(t, t.getInbox))
 	add(s, sdk.Tool{Name: "list_inboxes", Description: "List the inboxes, newest first."},
 		[]string{"inboxes", "total", "next"}, t.listInboxes, bound{"limit", 1, maxLimit})
 	add(s, sdk.Tool{
-		Name: "delete_inbox", Description: "Delete an inbox and its messages for good.",
+		Name: "delete_inbox", Description: "Permanently delete an inbox and its messages.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)},
 	}, []string{"deleted"}, t.deleteInbox)
 	add(s, sdk.Tool{

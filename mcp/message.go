@@ -56,10 +56,10 @@ func (t *tools) addMessageTools(s toolServer) {
 		[]string{"messages", "total", "next"}, onInbox(t, t.listMessages), bound{"limit", 1, maxLimit})
 	add(s, sdk.Tool{Name: "read_message", Description: "Return a message as plain text, with its code and link."}, messageFields, onInbox(t, t.readMessage))
 	add(s, sdk.Tool{
-		Name: "delete_message", Description: "Delete a message for good.",
+		Name: "delete_message", Description: "Permanently delete a message.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)},
 	}, []string{"deleted"}, onInbox(t, t.deleteMessage))
-	add(s, sdk.Tool{Name: "check_message", Description: "Look for mistakes to fix before a mail is sent."}, []string{"checks"}, onInbox(t, t.checkMessage))
+	add(s, sdk.Tool{Name: "check_message", Description: "Check a message: findings to fix before it is sent."}, []string{"checks"}, onInbox(t, t.checkMessage))
 	addContent(s, sdk.Tool{Name: "get_attachment", Description: "Return a text or an image, or a link to another file."}, func(ctx context.Context, r *sdk.CallToolRequest, in attachmentArgs) (*sdk.CallToolResult, any, error) {
 		result, err := onInbox(t, t.getAttachment)(ctx, r, in)
 		return result, nil, err

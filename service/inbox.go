@@ -111,7 +111,7 @@ func (s *Service) createInbox(ctx context.Context, k Key, address string, ttl ti
 	case Taken:
 		return Inbox{}, Errorf(Taken, "The address %s is taken", address)
 	case OverQuota:
-		return Inbox{}, Errorf(Forbidden, "The key has %d inboxes, and its plan allows no more at a time: delete some", limit)
+		return Inbox{}, Errorf(Forbidden, "The API key has %d inboxes, the limit of its plan: delete some", limit)
 	default:
 		return Inbox{}, err
 	}

@@ -66,7 +66,7 @@ func (s *Service) saveUsed(ctx context.Context) {
 
 // KeyOf returns the key with the secret, which may be revoked, or NotFound.
 func (s *Service) KeyOf(ctx context.Context, secret string) (Key, error) {
-	notFound := Errorf(NotFound, "there is no API key with this secret")
+	notFound := Errorf(NotFound, "no API key has this secret")
 	if secret == "" || len(secret) > maxSecret {
 		return Key{}, notFound
 	}

@@ -102,7 +102,7 @@ var (
 	ErrHashTaken = &Error{Code: Taken, Message: "there is a key with this secret"}
 	ErrChanged   = &Error{Code: Taken, Message: "another client has changed it"}
 	// A Code of Unavailable: what has the address does not answer.
-	ErrOtherAddress = &Error{Code: Unavailable, Message: "The address cannot be made now", RetryAfter: 5 * time.Second}
+	ErrOtherAddress = &Error{Code: Unavailable, Message: "The address cannot be created now", RetryAfter: 5 * time.Second}
 	ErrClosed       = &Error{Code: Unavailable, Message: "The service is stopping"}
 )
 

@@ -59,7 +59,7 @@ func TestActionsKeepTheirFormerNames(t *testing.T) {
 	for _, p := range c.Problems {
 		problems = append(problems, p.String())
 	}
-	if text := strings.Join(problems, "\n"); !strings.HasPrefix(text, "config.toml:3: next-page: there is no key") || !strings.Contains(text, `config.toml:4: no action is called "hidden"`) || len(problems) != 2 {
+	if text := strings.Join(problems, "\n"); !strings.HasPrefix(text, "config.toml:3: next-page: unknown key") || !strings.Contains(text, `config.toml:4: no action is called "hidden"`) || len(problems) != 2 {
 		t.Errorf("reported are %q", problems)
 	}
 	if got := c.Keys["link-hints"]; len(got) != 1 || got[0] != "ctrl+l" {

@@ -37,7 +37,7 @@ func containsFold(s, part string) bool {
 }
 
 // ErrGone is the error of waiting for mail to an inbox that was deleted or has expired.
-var ErrGone = errors.New("the inbox is gone: deleted or expired")
+var ErrGone = errors.New("the inbox expired or was deleted")
 
 // Bounds of the pause before a message that could not be fetched is fetched again.
 const (

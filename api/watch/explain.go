@@ -227,7 +227,7 @@ func Late(ctx context.Context, c *api.Client, inboxID string, m api.Summary, end
 	if ended.IsZero() || late < 0 || late > maxLate {
 		return ""
 	}
-	text := fmt.Sprintf("%q came %s after the wait for it had ended", m.Subject, seconds(late))
+	text := fmt.Sprintf("%q arrived %s after the wait had timed out", m.Subject, seconds(late))
 	d, err := c.Delivery(ctx, inboxID, m.ID)
 	if err != nil || d.Hello == "" {
 		return text

@@ -60,7 +60,7 @@ func body(ctx context.Context, c *api.Client, m *message.Message) string {
 		}
 	}
 	safe := ""
-	if !guard.Run("make a page of a mail", func() { safe = sanitizer(images).Sanitize(m.HTML) }) {
+	if !guard.Run("make a page of a message", func() { safe = sanitizer(images).Sanitize(m.HTML) }) {
 		return text(m.PlainText())
 	}
 	return safe

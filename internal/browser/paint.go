@@ -147,7 +147,7 @@ func (p *Screenshotter) Paint(ctx context.Context, c *api.Client, m *message.Mes
 		RemoveLeft()
 		running, err := start(program)
 		if err != nil {
-			return Picture{}, fmt.Errorf("painting the message: %w", err)
+			return Picture{}, fmt.Errorf("rendering the message: %w", err)
 		}
 		p.running = running
 	}
@@ -161,5 +161,5 @@ func (p *Screenshotter) Paint(ctx context.Context, c *api.Client, m *message.Mes
 	if p.running, err = nil, p.running.why(err); ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return Picture{}, fmt.Errorf("painting the message: %w", err)
+	return Picture{}, fmt.Errorf("rendering the message: %w", err)
 }

@@ -216,7 +216,7 @@ func AddProfile(path, name, baseURL string) error {
 	section = bytes.TrimPrefix(section, []byte("[profiles]\n")) // may be there already
 	text = slices.Concat(text, []byte("\n"), section)
 	if Parse(path, text, nil).Profiles[name].BaseURL != baseURL {
-		return fmt.Errorf("profile %q with the address %s cannot be added to %s: `mayfly doctor` says what is wrong in the file", name, baseURL, path)
+		return fmt.Errorf("profile %q with the address %s cannot be added to %s: `mayfly doctor` shows what is wrong in the file", name, baseURL, path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("creating the directory of %s: %w", path, err)

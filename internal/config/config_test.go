@@ -45,11 +45,11 @@ func TestProblems(t *testing.T) {
 			"config.toml:2: profiles.b is a table, which begins with [profiles.b]",
 			"config.toml:3: mouse takes true or false",
 			"config.toml:3: " + themeWanted,
-			"config.toml:4: relay.tls is there twice, first on line 4",
+			"config.toml:4: relay.tls is set twice, first on line 4",
 			`config.toml:4: tls takes one of "starttls", "tls", "none"`,
-			`config.toml:5: down: there is no key "ctlr+y"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
+			`config.toml:5: down: unknown key "ctlr+y"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 			`config.toml:5: no action is called "dwn"; did you mean down?`,
-			"config.toml:6: local is there twice, first on line 1",
+			"config.toml:6: local is set twice, first on line 1",
 		}},
 		{"wrong types", "profile = 5\n[ui]\ntheme = true\n\nmouse = \"yes\"\ndownload_dir = ['a']\n[profiles.a]\ninsecure = 1\nbase_url = {}\n", []string{
 			`config.toml:1: profile takes the name of a profile in quotes, such as "work"`,
@@ -90,11 +90,11 @@ func TestProblems(t *testing.T) {
 			"config.toml:7: profiles.a is a table, which begins with [profiles.a]",
 		}},
 		{"twice", "[ui]\nmouse = false\nmouse = true\n[keys]\ndown = 'J'\n[ui]\nmouse = 'x'\ntheme = 'dusk'\n[keys]\ndown = 'K'", []string{
-			"config.toml:3: ui.mouse is there twice, first on line 2",
-			"config.toml:6: [ui] is there twice, first on line 1",
-			"config.toml:7: ui.mouse is there twice, first on line 2",
-			"config.toml:9: [keys] is there twice, first on line 4",
-			"config.toml:10: keys.down is there twice, first on line 5",
+			"config.toml:3: ui.mouse is set twice, first on line 2",
+			"config.toml:6: [ui] is set twice, first on line 1",
+			"config.toml:7: ui.mouse is set twice, first on line 2",
+			"config.toml:9: [keys] is set twice, first on line 4",
+			"config.toml:10: keys.down is set twice, first on line 5",
 		}},
 		{"not TOML", "\xef\xbb\xbfx\nbla bla\n[ui\nmouse = 'x'\n[ui]\ntheme = 'a\n[keys]\ndown = [\n'J',\nfilter = 'Q'\n", []string{
 			"config.toml:1: this is not TOML: expected '=' after key",
@@ -116,8 +116,8 @@ func TestProblems(t *testing.T) {
 		{"not keys", "[keys]\ncopy-code = 5\ndown = ['j', 1]\nfilter = ['ctlr+y', 'C', '']\nsearch = 'control'\n", []string{
 			"config.toml:2: copy-code " + keyWanted,
 			"config.toml:3: down " + keyWanted,
-			`config.toml:4: filter: there is no key "ctlr+y", ""; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
-			`config.toml:5: search: there is no key "control"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
+			`config.toml:4: filter: unknown key "ctlr+y", ""; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
+			`config.toml:5: search: unknown key "control"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 		}},
 		{"mail clients", "[checks]\nclients = ['gmail', 'outlook-window', 'pine']\n", []string{
 			`config.toml:2: no mail client is called "outlook-window"; did you mean outlook-windows?`,
@@ -247,8 +247,8 @@ func TestCommands(t *testing.T) {
 		{"wrong ones", "[commands]\nM = 5\nW = ' '\n\"ctrl+\" = 'a'\nwhy = 'b'\nZ = 'c'\n", []Command{{"Z", "c"}}, []string{
 			`config.toml:2: M takes a shell command in quotes, such as "wc -l"`,
 			`config.toml:3: W takes a shell command in quotes, such as "wc -l"`,
-			`config.toml:4: there is no key "ctrl+"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
-			`config.toml:5: there is no key "why"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
+			`config.toml:4: unknown key "ctrl+"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
+			`config.toml:5: unknown key "why"; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`,
 		}},
 		{"the key of an action", "[commands]\nj = 'a'\nZ = 'b'\n", []Command{{"Z", "b"}}, []string{
 			`config.toml:2: "j" is already the key of down; the command goes without it unless [keys] gives down another`}},

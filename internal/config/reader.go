@@ -131,7 +131,7 @@ func (r *reader) again(key []string, format string) bool {
 	name := fmt.Sprintf(format, dotted(key))
 	first, again := r.lines[name]
 	if again {
-		r.report(key, "%s is there twice, first on line %d", name, first)
+		r.report(key, "%s is set twice, first on line %d", name, first)
 	} else {
 		r.lines[name] = r.line
 	}

@@ -207,7 +207,7 @@ func didYouMean(name string, names []string) string {
 
 // unknownKeyText says that there are no such keys, given in quotes.
 func unknownKeyText(names []string) string {
-	return "there is no key " + strings.Join(names, ", ") + `; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`
+	return "unknown key " + strings.Join(names, ", ") + `; a key is written such as "c", "C" or "f2", after ctrl+, alt+, shift+ in this order`
 }
 
 // isKey reports whether key is written as the terminal application names the keys that terminals send: one

@@ -16,7 +16,7 @@ var logged atomic.Int32
 func Run(doing string, f func()) (returned bool) {
 	defer func() {
 		if p := recover(); p != nil && logged.Add(1) <= maxLogged {
-			slog.Error("a mail made the program panic", "while", doing, "panic", p, "stack", string(debug.Stack()))
+			slog.Error("a message made the program panic", "while", doing, "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
 	f()

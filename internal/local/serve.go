@@ -74,7 +74,7 @@ func (o Options) start(ctx context.Context) error {
 		case ready, errElsewhere.Error():
 			return nil
 		case "":
-			return fmt.Errorf("the local service ended as it started: see %s", cmp.Or(o.LogFile, "its log"))
+			return fmt.Errorf("the local service stopped as it started: see %s", cmp.Or(o.LogFile, "its log"))
 		}
 		return errors.New(line)
 	case <-ctx.Done():

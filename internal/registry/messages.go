@@ -31,7 +31,7 @@ const (
 )
 
 // ErrBusy is the error of handing over a message while another process does not finish doing so.
-var ErrBusy = errors.New("another process has been handing over a message of this inbox for " + lockTimeout.String())
+var ErrBusy = errors.New("another process has been returning a message of this inbox for " + lockTimeout.String())
 
 // Delivered returns what was delivered of an inbox, if that can be kept.
 func (r *Registry) Delivered(ctx context.Context, inboxID string) (watch.Consumed, error) {
@@ -47,7 +47,7 @@ func (r *Registry) Delivered(ctx context.Context, inboxID string) (watch.Consume
 		}
 	}
 	if err != nil {
-		return watch.Consumed{}, fmt.Errorf("keep what was delivered: %w", err)
+		return watch.Consumed{}, fmt.Errorf("record what was returned: %w", err)
 	}
 	d, err := r.readDelivered(inboxID)
 	return d.Consumed, err
@@ -64,7 +64,7 @@ func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func
 	}
 	unlock, err := r.lock(ctx, inboxID)
 	if err != nil {
-		return fmt.Errorf("keep what was delivered: %w", err)
+		return fmt.Errorf("record what was returned: %w", err)
 	}
 	defer unlock()
 	d, err := r.readDelivered(inboxID)
@@ -72,7 +72,7 @@ func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func
 		return err
 	}
 	if err := r.write(r.path(inboxID, deliveredSuffix), d, time.Now().Add(longestLife)); err != nil {
-		return fmt.Errorf("keep what was delivered: %w", err)
+		return fmt.Errorf("record what was returned: %w", err)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func InVain(dir string) map[string]time.Time {
 func (r *Registry) readDelivered(inboxID string) (delivered, error) {
 	d, err := read[delivered](r.path(inboxID, deliveredSuffix))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged) {
-		return d, fmt.Errorf("read what was delivered: %w", err)
+		return d, fmt.Errorf("read what was returned: %w", err)
 	}
 	d.InboxID = inboxID
 	return d, nil
@@ -149,7 +149,7 @@ func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
 	}
 	unlock, err := r.lock(context.Background(), inboxID)
 	if err != nil {
-		return fmt.Errorf("this machine will not remember what was read: %w", err)
+		return fmt.Errorf("could not record on this machine what was read: %w", err)
 	}
 	defer unlock()
 	path := r.path(inboxID, seenSuffix)
@@ -159,7 +159,7 @@ func (r *Registry) SaveSeen(inboxID string, marks []Mark) error {
 	}
 	seen.add(inboxID, marks)
 	if err := r.write(path, seen, time.Now().Add(longestLife)); err != nil {
-		return fmt.Errorf("this machine will not remember what was read: %w", err)
+		return fmt.Errorf("could not record on this machine what was read: %w", err)
 	}
 	return nil
 }

@@ -227,7 +227,7 @@ func (r *Registry) write(path string, v record, over time.Time) error {
 // Inboxes that expired more than [Kept] ago are forgotten, once an hour.
 func (r *Registry) Put(i Inbox) error {
 	if i.ID == "" {
-		return errors.New("this machine will not remember the inbox: it has no ID")
+		return errors.New("could not record the inbox on this machine: it has no ID")
 	}
 	if r.dir == "" {
 		return r.remote.label(i)
@@ -241,7 +241,7 @@ func (r *Registry) Put(i Inbox) error {
 		over = time.Now().AddDate(100, 0, 0)
 	}
 	if err := r.write(path, i, over); err != nil {
-		return fmt.Errorf("this machine will not remember the inbox: %w", err)
+		return fmt.Errorf("could not record the inbox on this machine: %w", err)
 	}
 	return nil
 }
@@ -275,7 +275,7 @@ func (r *Registry) remove(name string) error {
 	var failed error
 	for _, end := range []string{suffix, seenSuffix, deliveredSuffix} {
 		if err := os.Remove(filepath.Join(r.dir, name+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, fmt.Errorf("this machine still remembers an inbox that is gone: %w", err))
+			failed = errors.Join(failed, fmt.Errorf("an inbox that no longer exists is still recorded on this machine: %w", err))
 		}
 	}
 	return failed

@@ -201,11 +201,11 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(dir, nil, 0o600))
 	r := registry.Open(dir, "default", base)
-	if err := r.SaveSeen("a", nil); err == nil || !strings.Contains(err.Error(), "will not remember what was read") {
+	if err := r.SaveSeen("a", nil); err == nil || !strings.Contains(err.Error(), "could not record on this machine what was read") {
 		t.Errorf("saved: %v", err)
 	}
 	err := r.UpdateConsumed(t.Context(), "a", func(*watch.Consumed) bool { t.Error("it is delivered"); return true }, nil)
-	if err == nil || !strings.Contains(err.Error(), "keep what was delivered") {
+	if err == nil || !strings.Contains(err.Error(), "record what was returned") {
 		t.Error(err)
 	}
 }

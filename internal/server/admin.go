@@ -197,7 +197,7 @@ func (a *Admin) carryOut(ctx context.Context, operation string, in adminRequest)
 	case "backup":
 		return struct{}{}, a.store.Backup(ctx, in.Dir)
 	}
-	return nil, service.Errorf(service.Invalid, "the service that has the store does not know %s: is it another version?", operation)
+	return nil, service.Errorf(service.Invalid, "the service that has the store does not support %s: is it another version?", operation)
 }
 
 // OpenAdmin connects to the process that owns the store in a directory. If there is none, and for a

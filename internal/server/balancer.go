@@ -93,7 +93,7 @@ func (c balancedConn) Write(b []byte) (int, error) {
 func (c balancedConn) logged(err error) error {
 	if errors.Is(err, proxyproto.ErrNoProxyProtocol) {
 		c.listener.logged.Do(func() {
-			c.listener.log.Warn("connection closed: it comes from a balancer, but does not begin with the PROXY protocol; have the balancer send it, or take it out of --balancers",
+			c.listener.log.Warn("connection closed: it comes from a balancer, but does not begin with the PROXY protocol; have the balancer send it, or remove it from --balancers",
 				"balancer", c.Raw().RemoteAddr().String())
 		})
 	}

@@ -220,7 +220,7 @@ func (c Config) Check() error {
 		}
 	}
 	if c.SMTPS != "" && c.SMTPCert == "" && c.SMTPKey == "" {
-		fault("SMTPS needs a certificate: give --smtp-cert and --smtp-key")
+		fault("SMTPS needs a certificate: set --smtp-cert and --smtp-key")
 	}
 	if c.SSH != "" && !servesSSH {
 		fault("--ssh is not supported on this system: run the service on Linux, macOS or a BSD")
@@ -232,20 +232,20 @@ func (c Config) Check() error {
 		faults = append(faults, err)
 	}
 	if len(c.Domains) == 0 {
-		fault("no domain is given: give at least one")
+		fault("no domain is set: set at least one")
 	}
 	for i, d := range c.Domains {
 		if len(d) > 253 || !domainName.MatchString(d) {
 			fault("%q is not a domain: use lower case, and xn-- for letters beyond a-z", d)
 		} else if slices.Contains(c.Domains[:i], d) {
-			fault("the domain %s is given twice", d)
+			fault("the domain %s is set twice", d)
 		}
 	}
 	if c.CatchAll && c.CatchAllKey == "" && c.KeyFile == "" && !c.OwnKey {
-		fault("catch-all needs the ID of the API key that owns its inboxes: give it with --catch-all-key")
+		fault("catch-all needs the ID of the API key that owns its inboxes: set --catch-all-key")
 	}
 	if (c.WebhookURL == "") != (c.WebhookSecretFile == "") {
-		fault("webhooks need a URL and a file with their secret: give --webhook-url and --webhook-secret-file")
+		fault("webhooks need a URL and a file with their secret: set --webhook-url and --webhook-secret-file")
 	}
 	if c.WebhookURL != "" {
 		faults = append(faults, webhook.CheckURL(c.WebhookURL))
@@ -272,7 +272,7 @@ func (c Config) Check() error {
 func checkStore(name string) error {
 	switch scheme, _, ok := strings.Cut(name, "://"); {
 	case name == "":
-		return errors.New("no store is given: want a directory, or a database as postgres://user@host/database")
+		return errors.New("no store is set: name a directory, or a database as postgres://user@host/database")
 	case isDatabase(name):
 		return postgres.CheckURL(name)
 	case ok:

@@ -46,9 +46,9 @@ type usage struct{ service *service.Service }
 var (
 	keyLabels     = []string{"key", "name", "plan"}
 	keyInboxes    = prometheus.NewDesc("mayfly_key_inboxes", "Inboxes that an API key has.", keyLabels, nil)
-	keyMaxInboxes = prometheus.NewDesc("mayfly_key_inboxes_limit", "Inboxes that its plan allows.", keyLabels, nil)
+	keyMaxInboxes = prometheus.NewDesc("mayfly_key_inboxes_limit", "Inbox limit of its plan.", keyLabels, nil)
 	keyEmails     = prometheus.NewDesc("mayfly_key_messages_today", "Messages that an API key received on this UTC day.", keyLabels, nil)
-	keyMaxEmails  = prometheus.NewDesc("mayfly_key_messages_limit", "Messages a day that its plan allows.", keyLabels, nil)
+	keyMaxEmails  = prometheus.NewDesc("mayfly_key_messages_limit", "Daily quota of messages in its plan.", keyLabels, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -74,7 +74,7 @@ func countWebhooks(with promauto.Factory, sender *webhook.Sender) {
 	counter := func(name, help string, value func(webhook.Stats) int64) {
 		with.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value(sender.Stats())) })
 	}
-	counter("mayfly_webhook_sent_total", "Messages that the receiver has taken note of.", func(st webhook.Stats) int64 { return st.Sent })
+	counter("mayfly_webhook_sent_total", "Messages that the receiver has accepted.", func(st webhook.Stats) int64 { return st.Sent })
 	counter("mayfly_webhook_failed_requests_total", "Requests that failed.", func(st webhook.Stats) int64 { return st.Failed })
 	counter("mayfly_webhook_dropped_total", "Messages dropped: the queue was full, or the last request failed.", func(st webhook.Stats) int64 { return st.Dropped })
 	with.NewGaugeFunc(prometheus.GaugeOpts{

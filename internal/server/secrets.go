@@ -143,7 +143,7 @@ func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string,
 		if !isDatabase(c.Store) {
 			add += " --store " + c.Store
 		}
-		return "", key, fmt.Errorf("the store does not know the API key in %s: add it with `%s`, or name a file that does not exist yet", name, add)
+		return "", key, fmt.Errorf("the store does not have the API key in %s: add it with `%s`, or name a file that does not exist yet", name, add)
 	case err == nil && !key.RevokedAt.IsZero():
 		return "", key, fmt.Errorf("the API key in %s, %s, is revoked: name a file with another, or one that does not exist yet", name, key.ID)
 	}

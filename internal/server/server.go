@@ -281,7 +281,7 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	if c.CatchAll {
 		switch _, err := service.New(s.store, o).Key(ctx, owner); {
 		case service.ErrorCode(err) == service.NotFound:
-			return nil, fmt.Errorf("there is no API key %s to own the catch-all inboxes: `mayfly admin key list` lists the IDs", owner)
+			return nil, fmt.Errorf("no API key %s to own the catch-all inboxes: `mayfly admin key list` lists the IDs", owner)
 		case err != nil:
 			return nil, fmt.Errorf("the catch-all key %s: %w", owner, err)
 		}

@@ -152,7 +152,7 @@ func TestCheckReportsAllFaults(t *testing.T) {
 		t.Fatal("no fault is found")
 	}
 	faults := strings.Split(err.Error(), "\n")
-	for _, want := range []string{"HTTP address", "SMTP address", "metrics address", "mysql://", "One.test", "a_b", "two.test is given twice", "catch-all",
+	for _, want := range []string{"HTTP address", "SMTP address", "metrics address", "mysql://", "One.test", "a_b", "two.test is set twice", "catch-all",
 		"HTTP needs both", "none.pem", "number of errors", "idle timeout", "command line", "host name", "messages in flight", "somewhere", "10.0.0.0/99",
 		"to 200000 recipients", "--webhook-secret-file", "URL for webhooks"} {
 		n := 0

@@ -19,13 +19,13 @@ func socketPair() (ours net.Conn, theirs *os.File, err error) {
 	}
 	syscall.ForkLock.RUnlock()
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a socket: %w", err)
+		return nil, nil, fmt.Errorf("creating a socket: %w", err)
 	}
 	end, theirs := os.NewFile(uintptr(fds[0]), "sessions"), os.NewFile(uintptr(fds[1]), "service")
 	defer end.Close()
 	if ours, err = net.FileConn(end); err != nil {
 		_ = theirs.Close()
-		return nil, nil, fmt.Errorf("making a socket: %w", err)
+		return nil, nil, fmt.Errorf("creating a socket: %w", err)
 	}
 	return ours, theirs, nil
 }

@@ -160,7 +160,7 @@ func (p *sessions) Serve(l net.Listener) error {
 	}
 	for p.stopping.Err() == nil {
 		if err := p.run(string(settings), listener); p.stopping.Err() == nil {
-			p.log.Error("the process of the sessions over SSH has ended, and its sessions with it: another one is started", "error", err)
+			p.log.Error("the process of the SSH sessions has exited, and closed its sessions: another one is started", "error", err)
 		}
 		select {
 		case <-p.stopping.Done():

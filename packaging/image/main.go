@@ -59,7 +59,7 @@ func write(dir, source string, programs []string) (v1.Hash, error) {
 	for _, program := range programs {
 		image, platform, err := imageOf(program, source)
 		if err != nil {
-			return v1.Hash{}, fmt.Errorf("make an image of %s: %w", program, err)
+			return v1.Hash{}, fmt.Errorf("build an image of %s: %w", program, err)
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
 	}

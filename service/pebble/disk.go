@@ -260,7 +260,7 @@ func (f *file) Preallocate(offset, length int64) error { return nil }
 var (
 	syncSeconds = prometheus.NewDesc("mayfly_store_sync_seconds", "Time to sync a group of changes to disk.", nil, nil)
 	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that are waiting for the disk.", nil, nil)
-	diskBytes   = prometheus.NewDesc("mayfly_store_bytes", "Disk space that the store takes.", nil, nil)
+	diskBytes   = prometheus.NewDesc("mayfly_store_bytes", "Disk space that the store uses.", nil, nil)
 	backupTime  = prometheus.NewDesc("mayfly_store_backup_timestamp_seconds", "When the store was last backed up; 0 for never.", nil, nil)
 )
 

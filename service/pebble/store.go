@@ -362,7 +362,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return err
 	}
 	if err := s.disk.probe(); err != nil {
-		return &service.Error{Code: service.Unavailable, Message: "The store cannot make files: " + cause(err), Err: err}
+		return &service.Error{Code: service.Unavailable, Message: "The store cannot create files: " + cause(err), Err: err}
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (s *Store) changeKey(ctx context.Context, do func(ctx context.Context, tx p
 	if cause, ok := errors.AsType[*pgconn.PgError](err); ok && s.citus {
 		if down := downServer.FindStringSubmatch(cause.Message); down != nil {
 			return &service.Error{Code: service.Unavailable, RetryAfter: retryAfter,
-				Message: "The server " + down[1] + " of the cluster does not answer. Keys are on every server: none can be made or changed until it is back"}
+				Message: "The server " + down[1] + " of the cluster does not answer. API keys are on every server: none can be created or changed until it is back"}
 		}
 	}
 	return err

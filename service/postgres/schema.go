@@ -83,6 +83,6 @@ func checkEncoding(conn *pgxpool.Conn) error {
 	case "UTF8", "SQL_ASCII":
 		return nil
 	default:
-		return fmt.Errorf("its encoding is %s: make one with ENCODING 'UTF8' TEMPLATE template0", encoding)
+		return fmt.Errorf("its encoding is %s: create one with ENCODING 'UTF8' TEMPLATE template0", encoding)
 	}
 }

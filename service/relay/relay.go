@@ -245,7 +245,7 @@ type resent struct {
 func resend(raw []byte, from string, to []string, now time.Time) (resent, error) {
 	breaks := bytes.Count(raw, []byte("\r\n"))
 	if bytes.Count(raw, []byte("\r")) != breaks || bytes.Count(raw, []byte("\n")) != breaks || bytes.IndexByte(raw, 0) >= 0 {
-		return resent{}, service.Errorf(service.Invalid, "The message is binary: it has a zero byte, or a CR or LF alone, which cannot be sent on as it is")
+		return resent{}, service.Errorf(service.Invalid, "The message is binary: it has a zero byte, or a bare CR or LF, and cannot be released as it is")
 	}
 	_, domain, _ := strings.Cut(from, "@")
 	header := fmt.Appendf(nil, "Resent-Date: %s\r\nResent-From: %s\r\nResent-To: %s\r\nResent-Message-ID: <%s@%s>\r\n",

@@ -373,7 +373,7 @@ func TestAHostileServer(t *testing.T) {
 		serve func(net.Conn)
 		want  string
 	}{
-		"no 8BITMIME":        {func(c net.Conn) { io.WriteString(c, "220 x\r\n250 x\r\n"); io.Copy(io.Discard, c) }, "The relay takes only 7-bit messages"},
+		"no 8BITMIME":        {func(c net.Conn) { io.WriteString(c, "220 x\r\n250 x\r\n"); io.Copy(io.Discard, c) }, "The relay accepts only 7-bit messages"},
 		"a line without end": {endless("220 x"), "The relay does not speak SMTP as expected"},
 		"lines without end":  {endless("220-x\r\n"), "The relay's answers do not end"},
 		"not SMTP":           {endless("HTTP/1.1 400 Bad Request\r\n\r\n"), "The relay does not speak SMTP as expected"},

@@ -93,10 +93,10 @@ func (r *Relay) transact(conn net.Conn, password string, to []string, m resent) 
 	}
 	size := len(m.header) + len(m.body)
 	if ok, _ := c.Extension("8BITMIME"); m.eightBit && !ok {
-		return plain("The relay takes only 7-bit messages (no 8BITMIME), and this one has 8-bit characters")
+		return plain("The relay accepts only 7-bit messages (no 8BITMIME), and this one has 8-bit characters")
 	}
 	if ok, _ := c.Extension("SMTPUTF8"); m.utf8Header && !ok {
-		return plain("The relay takes only ASCII header fields (no SMTPUTF8), and this message has others")
+		return plain("The relay accepts only ASCII header fields (no SMTPUTF8), and this message has others")
 	}
 	if err := c.Mail(r.config.From, &smtp.MailOptions{Size: int64(size), UTF8: m.utf8Header}); err != nil {
 		return err

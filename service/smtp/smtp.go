@@ -153,7 +153,7 @@ func (o Options) Check() error {
 		fault("the memory for messages in flight must be at least %d bytes: a message of %d bytes takes half of that while it grows", need, o.MaxMessageBytes)
 	}
 	if int64(o.MaxRecipients) > (service.MaxDelivery-o.MaxMessageBytes)/service.MaxSummary {
-		fault("a message of %d bytes to %d recipients is more than a store takes at once: %d bytes, and %d of them for each recipient",
+		fault("a message of %d bytes to %d recipients is more than a store accepts at once: %d bytes, and %d of them for each recipient",
 			o.MaxMessageBytes, o.MaxRecipients, service.MaxDelivery, service.MaxSummary)
 	}
 	if _, err := parseChaos(o.Chaos); err != nil {

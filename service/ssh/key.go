@@ -17,7 +17,7 @@ func ParseKey(line []byte) (fingerprint, comment string, err error) {
 	key, comment, options, rest, err := ssh.ParseAuthorizedKey(line)
 	switch {
 	case strings.Contains(string(line), "PRIVATE KEY"):
-		return "", "", errors.New("it is a private key, which nobody else may see: name the file that ends in .pub")
+		return "", "", errors.New("it is a private key, which must stay secret: name the file that ends in .pub")
 	case err != nil:
 		return "", "", errors.New("it is not a public key of SSH, a line such as `ssh-ed25519 AAAA… name`")
 	case len(options) > 0 || strings.TrimSpace(string(rest)) != "":
@@ -35,11 +35,11 @@ func checkKey(key ssh.PublicKey) error {
 		return errors.New("certificates of SSH are not supported: use the public key")
 	}
 	if key.Type() == "ssh-dss" { // RFC 4253, 6.6
-		return errors.New("DSA keys are not supported: make another with ssh-keygen -t ed25519")
+		return errors.New("DSA keys are not supported: create another with ssh-keygen -t ed25519")
 	}
 	if k, ok := key.(ssh.CryptoPublicKey); ok {
 		if r, ok := k.CryptoPublicKey().(*rsa.PublicKey); ok && r.N.BitLen() < minRSA {
-			return fmt.Errorf("an RSA key of %d bits is too weak: make another with ssh-keygen -t ed25519", r.N.BitLen())
+			return fmt.Errorf("an RSA key of %d bits is too weak: create another with ssh-keygen -t ed25519", r.N.BitLen())
 		}
 	}
 	return nil

@@ -203,7 +203,7 @@ func (c *connection) run(ctx context.Context, cancel context.CancelCauseFunc, s 
 	defer func() {
 		if p := recover(); p != nil {
 			server.options.Log.Error("a session panicked", "key", c.keyID, "panic", p, "stack", string(debug.Stack()))
-			status = refuse(statusError, fmt.Errorf("it failed: the log of the service says where"))
+			status = refuse(statusError, fmt.Errorf("it failed: the log of the service has the reason"))
 		}
 	}()
 	server.options.Log.Debug("session", "key", c.keyID, "peer", s.Remote, "terminal", s.Terminal != nil, "args", len(s.Args))

@@ -137,7 +137,7 @@ func (s *Server) EndLargest() {
 		}
 	}
 	if largest != nil {
-		s.options.Log.Warn("a session is ended: the memory of all is used up (--ssh-memory)", "key", largest.KeyID, "answer", largest.Largest.Load())
+		s.options.Log.Warn("a session was closed: the memory for all sessions is used up (--ssh-memory)", "key", largest.KeyID, "answer", largest.Largest.Load())
 		s.live[largest](errMemory)
 		delete(s.live, largest) // the next one is another
 	}

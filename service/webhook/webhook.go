@@ -359,7 +359,7 @@ func CheckURL(text string) error {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return errors.New("the URL for webhooks is not one: want https://host/path, or http:// within a network that you trust")
 	case u.User != nil:
-		return errors.New("the URL for webhooks has a user in it: remove that, since the signature says who sends the request")
+		return errors.New("the URL for webhooks has a user in it: remove that, since the signature proves who sends the request")
 	}
 	return nil
 }

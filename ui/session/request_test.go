@@ -111,7 +111,7 @@ func TestAFailureOfTheRegistryIsSaid(t *testing.T) {
 		}
 		var said error
 		s.awaitSeen(func(_ map[string]registry.ReadState, err error) tea.Cmd { said = err; return nil })().(Answer).Apply()
-		if said == nil || !strings.HasPrefix(said.Error(), "this machine will not remember the inbox: ") {
+		if said == nil || !strings.HasPrefix(said.Error(), "could not record the inbox on this machine: ") {
 			t.Errorf("said %v", said)
 		}
 	})

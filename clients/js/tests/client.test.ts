@@ -82,11 +82,11 @@ describe('an inbox', () => {
     await expect(inbox.messages(1, { timeout: 300 })).rejects.toThrow(`no mail to ${inbox.email} within 300ms; returned before was "`);
     await send(mayfly.smtp, inbox.email, 'Three', 'Hello.');
     await expect(inbox.expectNone()).rejects.toThrow(
-      /^mail to \S+ came, but none was expected\n +\d\.\d s ago  Acme <no-reply@acme.example>  Three\n +\| Hello.$/,
+      /^mail to \S+ arrived, but none was expected\n +\d\.\d s ago  Acme <no-reply@acme.example>  Three\n +\| Hello.$/,
     );
     await send(mayfly.smtp, inbox.email, 'Four', 'Hello.');
     await send(mayfly.smtp, inbox.email, 'Five', 'Hello.');
-    await expect(inbox.messages(1)).rejects.toThrow(/^mail to \S+ came, but 1 expected\n.*  Five\n/);
+    await expect(inbox.messages(1)).rejects.toThrow(/^mail to \S+ arrived, but 1 expected\n.*  Five\n/);
   });
 
   test('is compared with a snapshot, which is written first', async () => {

@@ -20,7 +20,7 @@ declare global {
       waitForMessage(inbox: Inbox, options?: WaitOptions): Chainable<Mail>;
       /** Waits for the next n mails, then two seconds for one more, which is an error. */
       messages(inbox: Inbox, n: number, options?: WaitOptions): Chainable<Mail[]>;
-      /** Waits whether a mail comes that was not returned before, which is an error. */
+      /** Waits, and fails if a message arrives that was not returned before. */
       expectNone(inbox: Inbox, options?: WaitOptions): Chainable<null>;
     }
   }

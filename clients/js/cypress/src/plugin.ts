@@ -10,7 +10,7 @@ export function mayfly(on: Cypress.PluginEvents, config: Cypress.PluginConfigOpt
   const inbox = (id: string) => {
     const found = inboxes.get(id);
     if (!found) {
-      throw new Error(`there is no inbox ${id}: cy.inbox() makes one`);
+      throw new Error(`there is no inbox ${id}: cy.inbox() creates one`);
     }
     return found;
   };

@@ -3,7 +3,7 @@ import { CommandError, timedOut } from './program.js';
 import { brief, instead } from './report.js';
 import type { Mayfly } from './service.js';
 
-/** Which mail to wait for, and how long. Each text may be any part, in any case. */
+/** Which message to wait for, and how long. Each text may be any part, in upper or lower case. */
 export interface WaitOptions {
   /** Milliseconds; by default as long as the test runner allows, and at most 10,000. */
   timeout?: number;
@@ -13,13 +13,13 @@ export interface WaitOptions {
   body?: string;
 }
 
-/** Which mail to compare with a snapshot, and where that is. */
+/** Which message to compare with a snapshot, and where the snapshot is. */
 export interface SnapshotOptions extends WaitOptions {
-  /** The directory of the snapshots; by default `mails`, for a matcher beside the test. */
+  /** The directory of the snapshots; by default `mails`, for a matcher next to the test. */
   dir?: string;
 }
 
-/** A mail and what Mayfly finds in it. */
+/** A message, with its detected code and links and the findings of the checks. */
 export interface Mail {
   message: Message;
   /** As text to read. */
@@ -77,13 +77,13 @@ export class Inbox {
     return this.#wait('message', { timeout: time - settle, ...options }, `--exactly=${n}`, `--settle=${milliseconds(settle)}`);
   }
 
-  /** Waits whether a mail comes that was not returned before, which is an error; for five seconds at most by default. */
+  /** Waits, by default for five seconds, and fails if a message arrives that was not returned before. */
   async expectNone(options?: WaitOptions): Promise<void> {
     await this.#wait('message', { timeout: Math.min(5000, this.#service.timeout()), ...options }, '--none');
   }
 
   /**
-   * Compares the next mail with the file NAME.txt in a directory. A snapshot that does not exist is written, which is an error where
+   * Compares the next message with the file NAME.txt in a directory. A snapshot that does not exist is written, which is an error where
    * the variable CI is set. With the variable MAYFLY_UPDATE it is replaced.
    */
   async snapshot(name: string, { dir = 'mails', ...options }: SnapshotOptions = {}): Promise<void> {
@@ -100,12 +100,12 @@ export class Inbox {
     }
   }
 
-  /** A mail as text to read. */
+  /** A message as text to read. */
   read(message: string): Promise<string> {
     return this.#service.command('read', this.id, message);
   }
 
-  /** A mail as it was received. */
+  /** A message as it was received. */
   raw(message: string): Promise<Uint8Array> {
     return this.#service.client.getRawMessage(this.id, message);
   }
@@ -148,7 +148,7 @@ export class Inbox {
 
 const milliseconds = (time: number) => `${Math.max(1, Math.round(time))}ms`;
 
-/** The mails that a command has printed, each on a line. */
+/** The messages that a command has printed, one per line. */
 function printed(stdout: string): Mail[] {
   return stdout.split('\n').flatMap((line) => (line ? (JSON.parse(line) as Mail) : []));
 }

@@ -7,7 +7,7 @@ expect.extend({ toMatchMailSnapshot });
 
 declare module 'expect' {
   interface Matchers<R extends void | Promise<void>, T = unknown> {
-    /** Compares the next mail of an inbox with mails/NAME.txt beside the test. */
+    /** Compares the next message of an inbox with mails/NAME.txt next to the test. */
     toMatchMailSnapshot(name: string, options?: SnapshotOptions): Promise<void>;
   }
 }
@@ -15,7 +15,7 @@ declare module 'expect' {
 declare global {
   namespace jest {
     interface Matchers<R, T = {}> {
-      /** Compares the next mail of an inbox with mails/NAME.txt beside the test. */
+      /** Compares the next message of an inbox with mails/NAME.txt next to the test. */
       toMatchMailSnapshot(name: string, options?: SnapshotOptions): Promise<void>;
     }
   }

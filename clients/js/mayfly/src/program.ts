@@ -28,7 +28,7 @@ function explain(error: Error): Error {
   return new Error(named ? `MAYFLY_BIN is ${named}, which does not exist` : missing);
 }
 
-/** The exit status of a `mayfly wait` to which nothing came in time. */
+/** The exit status of a `mayfly wait` that nothing arrived for in time. */
 export const timedOut = 5;
 
 /** A command that failed: its exit status, what it said, and what it had printed. */

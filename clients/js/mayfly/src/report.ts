@@ -3,7 +3,7 @@ import type { Mayfly } from './service.js';
 
 type Returned = (what: string, id: string) => boolean;
 
-/** What came to an inbox instead of what a test waits for, below the line that says why. */
+/** What arrived in an inbox instead of what a test waits for, below the line with the reason. */
 export async function instead(service: Mayfly, inbox: Inbox, returned: Returned): Promise<string> {
   try {
     const summaries = (await inbox.messages()).slice(0, 5);
@@ -17,7 +17,7 @@ export async function instead(service: Mayfly, inbox: Inbox, returned: Returned)
 /** Mails as lines of a report, each with what was found in it and how it begins. */
 export const brief = (mails: Mail[], returned: Returned): string => table(mails.map((mail) => row(mail, returned)));
 
-/** A mail as cells of a line, and what stands below them. */
+/** A message as cells of a line, and the lines below them. */
 type Row = { cells: string[]; below: string[] };
 
 function row({ message, code, link, rendered }: Mail, returned: Returned): Row {

@@ -90,7 +90,7 @@ export class Mayfly {
 }
 
 /**
- * Starts a private service, which accepts mail to any address and any SMTP login. It ends with this
+ * Starts a private service, which accepts mail to any address and any SMTP login. It stops with this
  * process, even if that is killed.
  */
 export async function start(options: Pick<Connection, 'timeout'> = {}): Promise<Mayfly> {

@@ -7,7 +7,7 @@ interface Context {
   isNot?: boolean;
 }
 
-/** A matcher that compares the next mail of an inbox with mails/NAME.txt beside the test. With `not` it always fails. */
+/** A matcher that compares the next message of an inbox with mails/NAME.txt next to the test. With `not` it always fails. */
 export async function toMatchMailSnapshot(
   this: Context, inbox: Inbox, name: string, options?: SnapshotOptions,
 ): Promise<{ pass: boolean; message: () => string }> {

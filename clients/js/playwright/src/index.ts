@@ -1,7 +1,7 @@
 import { expect as bare, test as base } from '@playwright/test';
 import { connect, timeoutWithin, toMatchMailSnapshot, type Inbox, type Mayfly, type SnapshotOptions } from '@.example/mayfly';
 
-/** Playwright's `expect` with `toMatchMailSnapshot(name)`, which compares the next mail of an inbox with mails/NAME.txt beside the test. */
+/** Playwright's `expect` with `toMatchMailSnapshot(name)`, which compares the next message of an inbox with mails/NAME.txt next to the test. */
 export const expect = bare.extend({
   toMatchMailSnapshot(inbox: Inbox, name: string, options?: SnapshotOptions) {
     return toMatchMailSnapshot.call({ testPath: base.info().file, isNot: this.isNot }, inbox, name, options);

@@ -6,7 +6,7 @@ expect.extend({ toMatchMailSnapshot });
 
 declare module 'vitest' {
   interface Matchers<T = any> {
-    /** Compares the next mail of an inbox with mails/NAME.txt beside the test. */
+    /** Compares the next message of an inbox with mails/NAME.txt next to the test. */
     toMatchMailSnapshot(name: string, options?: SnapshotOptions): Promise<void>;
   }
 }

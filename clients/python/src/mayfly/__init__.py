@@ -8,7 +8,7 @@
 
 With pytest, the fixtures ``mayfly`` and ``inbox`` do this: see ``mayfly.pytest_plugin``.
 
-The service is the program ``mayfly``: the one that MAYFLY_BIN names, else the one that came with this
+The service is the program ``mayfly``: the one that MAYFLY_BIN names, else the one installed with this
 package, else the one on the PATH.
 """
 
@@ -36,20 +36,20 @@ class MayflyError(Exception):
 
 
 class NoMail(MayflyError):
-    """No mail came in time. The text shows what arrived instead."""
+    """No mail arrived in time. The text shows what arrived instead."""
 
 
 class UnexpectedMail(MayflyError, AssertionError):
-    """A mail arrived where none was expected."""
+    """A message arrived where none was expected."""
 
 
 class SnapshotDiffers(MayflyError, AssertionError):
-    """A mail differs from its snapshot. The text shows the words."""
+    """A message differs from its snapshot. The text shows the words."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """A mail that has arrived."""
+    """A message that has arrived."""
 
     id: str
     sender: str  #: address
@@ -60,8 +60,8 @@ class Message:
     html: str  #: HTML body, empty when there is none
     received_at: datetime
     code: Optional[str]  #: one-time code
-    link: Optional[str]  #: the link that the mail asks to follow
-    rendered: str  #: the mail as a terminal shows it, safe to print
+    link: Optional[str]  #: the link that the message asks to follow
+    rendered: str  #: the message as a terminal shows it, safe to print
     json: Dict[str, Any] = field(repr=False)  #: the object of the REST API, with the attachments
 
 
@@ -86,7 +86,7 @@ _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no pro
 class Service:
     """A running mail service.
 
-    It accepts mail to any address, with any login or none, and keeps it in memory. It ends when it is
+    It accepts mail to any address, with any login or none, and stores it in memory. It stops when it is
     closed, and with this process at the latest.
     """
 
@@ -187,7 +187,7 @@ class Service:
         return inbox_id
 
     def _messages(self, inbox_id: str, since: Optional[datetime] = None) -> List[Message]:
-        """Return the messages of an inbox, or those that came since then, the oldest first."""
+        """Return the messages of an inbox, or those that arrived since then, the oldest first."""
         listed = self._request(f"/v1/inboxes/{inbox_id}/messages")["messages"]
         chosen = [s["id"] for s in reversed(listed) if since is None or _time(s["received_at"]) >= since]
         return [_message(self._read(inbox_id, chosen_id)) for chosen_id in chosen]
@@ -202,11 +202,11 @@ class Service:
 class Inbox:
     """Where the mail to an address arrives.
 
-    Each mail is returned once for each thing asked of it: the whole message, its code, its link. A wait
-    returns the oldest that was not, beginning with the mail returned last. So a second wait_for_code
+    Each message, each code and each link is returned once. A wait
+    returns the oldest that was not, starting at the message returned last. So a second wait_for_code
     returns the next code, and wait_for_link after it the link of the same mail.
 
-    Only mail counts whose subject and sender, by name or address, have the parts given as subject and
+    Only messages count whose subject and sender, by name or address, have the parts given as subject and
     sender, in any case.
     """
 
@@ -218,14 +218,14 @@ class Inbox:
         self._returned: Set[Tuple[str, str]] = set()  # what was asked, and the message's ID
 
     def wait_for_code(self, timeout: float = 10, *, subject: str = "", sender: str = "") -> str:
-        """Return the one-time code of the next mail that has one. The timeout is in seconds."""
+        """Return the one-time code of the next message that has one. The timeout is in seconds."""
         __tracebackhide__ = True
         message = self._wait("code", timeout, subject, sender)
         assert message.code is not None
         return message.code
 
     def wait_for_link(self, timeout: float = 10, *, subject: str = "", sender: str = "") -> str:
-        """Return the link that the next mail that has one asks to follow. The timeout is in seconds."""
+        """Return the confirmation link of the next message that has one. The timeout is in seconds."""
         __tracebackhide__ = True
         message = self._wait("link", timeout, subject, sender)
         assert message.link is not None
@@ -248,12 +248,12 @@ class Inbox:
         return self._wait_for("message", timeout, f"--exactly={n}", *_filters(subject, sender))
 
     def expect_none(self, timeout: float = 5, *, subject: str = "", sender: str = "") -> None:
-        """Raise UnexpectedMail if a mail arrives that was not returned before. The timeout is in seconds."""
+        """Raise UnexpectedMail if a message arrives that was not returned before. The timeout is in seconds."""
         __tracebackhide__ = True
         self._wait_for("message", timeout, "--none", *_filters(subject, sender))
 
     def snapshot(self, name: str, dir: str = "mails", timeout: float = 10) -> None:
-        """Compare the next mail with the file NAME.txt in a directory.
+        """Compare the next message with the file NAME.txt in a directory.
 
         A snapshot that does not exist is written, which fails where the variable CI is set. With the variable
         MAYFLY_UPDATE it is replaced.
@@ -345,7 +345,7 @@ def _time(text: str) -> datetime:
 
 
 def _clean(text: str) -> str:
-    """Make text from a mail safe for a terminal."""
+    """Make text from a message safe for a terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 

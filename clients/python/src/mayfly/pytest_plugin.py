@@ -44,7 +44,7 @@ def inbox(mayfly: Service) -> Inbox:
 
 @pytest.fixture
 def mail_snapshot(request: pytest.FixtureRequest) -> Callable[[Inbox, str], None]:
-    """Compare the next mail of an inbox with mails/NAME.txt beside the test: mail_snapshot(inbox, "signup")."""
+    """Compare the next message of an inbox with mails/NAME.txt next to the test: mail_snapshot(inbox, "signup")."""
     directory = request.path.parent / "mails"
 
     def compare(inbox: Inbox, name: str, timeout: float = 10) -> None:
