@@ -88,7 +88,7 @@ func mailgunSend(c *call, whole bool) error {
 	if err := e.address(from, form["to"], form["cc"], form["bcc"], replyTo); err != nil {
 		return err
 	}
-	id, err := c.send(e)
+	id, err := c.send(e, nil)
 	if err == nil {
 		answer(c.w, http.StatusOK, map[string]string{"id": "<" + id + "@mayfly.invalid>", "message": "Queued. Thank you."})
 	}

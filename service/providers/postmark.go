@@ -42,19 +42,25 @@ var postmarkRoutes = map[string]func(*call) error{
 		return err
 	},
 	"POST /email/batch": func(c *call) error {
-		results := []map[string]any{}
-		err := c.sendEach(postmarkMessage, 500, func(id string, err error) error {
-			if p, ok := errors.AsType[problem](err); ok { // others are sent all the same
-				results = append(results, postmarkProblem(p))
-				return nil
-			}
-			results = append(results, postmarkSent(c, id))
+		all, err := c.prepareEach(postmarkMessage, 500)
+		if err != nil {
 			return err
-		})
-		if err == nil {
-			answer(c.w, http.StatusOK, results)
 		}
-		return err
+		results := []map[string]any{}
+		for _, message := range all {
+			id, err := c.deliver(message)
+			p, ok := errors.AsType[problem](err)
+			switch {
+			case ok: // others are sent all the same
+				results = append(results, postmarkProblem(p))
+			case err != nil:
+				return err
+			default:
+				results = append(results, postmarkSent(c, id))
+			}
+		}
+		answer(c.w, http.StatusOK, results)
+		return nil
 	},
 	"POST /email/withTemplate":       postmarkTemplates,
 	"POST /email/batchWithTemplates": postmarkTemplates,

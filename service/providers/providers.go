@@ -239,27 +239,21 @@ func (c *call) json() (v any, err error) {
 	return v, nil
 }
 
-// sendEach sends the messages of a batch, of at most so many.
-func (c *call) sendEach(l layout, most int, each func(id string, err error) error) error {
+// prepareEach prepares the messages of a batch, of at most so many.
+func (c *call) prepareEach(l layout, most int) (all []prepared, err error) {
 	v, err := c.json()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	batch, ok := v.([]any)
 	if !ok || len(batch) > most {
-		return invalid("A batch is a list of at most %d messages", most)
+		return nil, invalid("A batch is a list of at most %d messages", most)
 	}
 	for _, in := range batch {
 		e, err := l.read(in)
-		id := ""
-		if err == nil {
-			id, err = c.send(e)
-		}
-		if err := each(id, err); err != nil {
-			return err
-		}
+		all = append(all, c.prepare(e, err))
 	}
-	return nil
+	return all, nil
 }
 
 // sendOne sends a message that JSON describes.
@@ -268,11 +262,7 @@ func (c *call) sendOne(l layout) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	e, err := l.read(v)
-	if err != nil {
-		return "", err
-	}
-	return c.send(e)
+	return c.send(l.read(v))
 }
 
 // answer sends a value as JSON.
@@ -284,20 +274,32 @@ func answer(w http.ResponseWriter, status int, v any) {
 	_ = e.Encode(v) // it fails when the client has left
 }
 
-// send delivers a message, and returns its ID: that of the first inbox and of the message in it.
-func (c *call) send(e *email) (id string, err error) {
+// prepared is a message to deliver, or why it cannot be.
+type prepared struct {
+	email    *email
+	delivery service.Delivery
+	lost     bool // the answer
+	err      error
+}
+
+// send delivers a message that was read, unless it could not be.
+func (c *call) send(e *email, err error) (id string, _ error) { return c.deliver(c.prepare(e, err)) }
+
+func (c *call) prepare(e *email, err error) (p prepared) {
+	if p.email = e; err == nil {
+		p.delivery, p.lost, err = c.address(e)
+	}
+	p.err = err
+	return p
+}
+
+// address makes a delivery of a message that has yet to be composed. lost: an address asks for no answer.
+func (c *call) address(e *email) (d service.Delivery, lost bool, err error) {
 	addresses, err := e.recipients(c.MaxRecipients)
 	if err != nil {
-		return "", err
+		return d, false, err
 	}
-	raw, err := e.compose(time.Now())
-	if err != nil {
-		return "", err
-	}
-	if int64(len(raw)) > c.MaxMessageBytes {
-		return "", problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("The message is larger than %d bytes", c.MaxMessageBytes)}
-	}
-	d := service.Delivery{From: e.from.Address, Raw: raw, Session: service.Session{
+	d = service.Delivery{From: e.from.Address, Session: service.Session{
 		Client: c.r.RemoteAddr, Connected: c.begun, Hello: c.api.name + "'s API", Messages: map[string]int{},
 	}}
 	if c.login != "" {
@@ -306,31 +308,70 @@ func (c *call) send(e *email) (id string, err error) {
 	if c.r.TLS != nil {
 		d.TLS = tls.VersionName(c.r.TLS.Version)
 	}
-	lost := false
 	for _, address := range addresses {
 		if c.AddressFaults {
-			if lost, err = c.fault(address); err != nil {
-				return "", err
+			this, err := c.fault(address)
+			if err != nil {
+				return d, false, err
 			}
+			lost = lost || this
 		}
 		to, err := c.service.Recipient(c.r.Context(), c.login, address)
 		if err != nil {
 			if code := service.ErrorCode(err); code == service.NotFound || code == service.Invalid {
-				return "", invalid("No inbox can receive mail for %s", address)
+				return d, false, invalid("No inbox can receive mail for %s", address)
 			}
-			return "", err
+			return d, false, err
 		}
 		d.To = append(d.To, to)
 		d.Messages[to.KeyID] = 1
 	}
-	d.Stored = func(inboxID, messageID string) { id = cmp.Or(id, inboxID+"."+messageID) }
-	if err := c.service.Deliver(c.r.Context(), d); err != nil {
+	return d, lost, nil
+}
+
+// deliver delivers a message, and returns its ID: that of the first inbox and of the message in it.
+func (c *call) deliver(p prepared) (id string, err error) {
+	if p.delivery.Raw, err = c.compose(p); err != nil {
 		return "", err
 	}
-	if lost {
+	p.delivery.Stored = func(inboxID, messageID string) { id = cmp.Or(id, inboxID+"."+messageID) }
+	if err := c.service.Deliver(c.r.Context(), p.delivery); err != nil {
+		return "", err
+	}
+	if p.lost {
 		panic(http.ErrAbortHandler)
 	}
 	return id, nil
+}
+
+// compose composes a message, unless it cannot be delivered.
+func (c *call) compose(p prepared) ([]byte, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	raw, err := p.email.compose(time.Now())
+	if err == nil && int64(len(raw)) > c.MaxMessageBytes {
+		err = problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("The message is larger than %d bytes", c.MaxMessageBytes)}
+	}
+	return raw, err
+}
+
+// deliverAll delivers messages, none if one of them cannot be, so that a client that sends all of them again sends none twice.
+// Only one at a time is in memory as MIME.
+func (c *call) deliverAll(all []prepared) (ids []string, err error) {
+	for _, p := range all {
+		if _, err := c.compose(p); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range all {
+		id, err := c.deliver(p)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // fault does what an address asks for, see [smtp.AddressFault]. lost: it asks for no answer.

@@ -251,7 +251,7 @@ func TestAnyKeyAndFaults(t *testing.T) {
 		w.expect(a, "anything", mail("+smtp-550"), a.invalid)
 		w.expect(a, "anything", mail("+smtp-451"), "503 ")
 		w.expect(a, "anything", mail("+smtp-drop"), "no answer")
-		w.expect(a, "anything", mail("+smtp-lost"), "no answer")
+		w.expect(a, "anything", a.body("a@b.example", "ann+smtp-lost@gmail.com,bea@gmail.com", "s", "h", "f"), "no answer")
 		in, err := w.service.InboxAt(t.Context(), w.keys[w.secrets[0]], "ann@gmail.com")
 		must(t, err)
 		if in.Messages != 3 {
@@ -268,6 +268,8 @@ func TestForms(t *testing.T) {
 	raw := base64.StdEncoding.EncodeToString([]byte(whole))
 	for _, test := range []struct{ provider, path, body, want string }{
 		{"resend", "/resend/emails/batch", `[{"from":"a@b.example","to":"x@gmail.com"},{"from":"a@b.example","to":["x@gmail.com"]}]`, `200 {"data":[{"id":"inbox_`},
+		{"resend", "/resend/emails/batch", `[{"from":"a@b.example","to":"x@gmail.com"},{"from":"a@b.example","to":"x@gmail.com","headers":{"":"x"}}]`, `422 {"message":"The header field`},
+		{"sendgrid", "/sendgrid/v3/mail/send", `{"from":{"email":"a@b.example"},"personalizations":[{"to":[{"email":"x@gmail.com"}]},{"to":[]}]}`, `400 {"errors":[{"field":null,"help":null,"message":"The message has no recipient`},
 		{"resend", "/resend/emails", `{"from":"a@b.example","to":"x@gmail.com","scheduled_at":"in 1 min"}`, `422 {"message":"scheduled_at is not supported`},
 		{"resend", "/resend/emails", `{"from":"a@b.example","to":"x@gmail.com","attachments":[{"path":"https://a.example/x"}]}`, `422 {"message":"attachments.path is not supported`},
 		{"sendgrid", "/sendgrid/v3/mail/send", `{"from":{"email":"a@b.example"},"personalizations":[{"to":[{"email":"x@gmail.com"}],"send_at":1}]}`, `400 {"errors":[{"field":null,"help":null,"message":"send_at is not`},

@@ -32,15 +32,20 @@ var resendRoutes = map[string]func(*call) error{
 		return err
 	},
 	"POST /emails/batch": func(c *call) error {
-		sent := []map[string]string{}
-		err := c.sendEach(resendMessage, 100, func(id string, err error) error {
-			sent = append(sent, map[string]string{"id": id})
+		all, err := c.prepareEach(resendMessage, 100)
+		if err != nil {
 			return err
-		})
-		if err == nil {
-			answer(c.w, http.StatusOK, map[string]any{"data": sent})
 		}
-		return err
+		ids, err := c.deliverAll(all)
+		if err != nil {
+			return err
+		}
+		sent := []map[string]string{}
+		for _, id := range ids {
+			sent = append(sent, map[string]string{"id": id})
+		}
+		answer(c.w, http.StatusOK, map[string]any{"data": sent})
+		return nil
 	},
 	"GET /emails/{id}": func(c *call) error {
 		if _, err := c.service.Allow(c.r.Context(), c.key); err != nil {

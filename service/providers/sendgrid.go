@@ -45,7 +45,7 @@ var sendGridRoutes = map[string]func(*call) error{"POST /v3/mail/send": func(c *
 	if used(common["reply_to_list"]) {
 		common["reply_to"] = common["reply_to_list"]
 	}
-	var mails []*email
+	var mails []prepared
 	size := 0
 	for _, own := range list {
 		in := maps.Clone(common)
@@ -64,18 +64,16 @@ var sendGridRoutes = map[string]func(*call) error{"POST /v3/mail/send": func(c *
 		if size += e.size(); int64(size) > 4*c.MaxMessageBytes {
 			return problem{http.StatusRequestEntityTooLarge, "The messages of all personalizations are too large together"}
 		}
-		mails = append(mails, e)
+		mails = append(mails, c.prepare(e, nil))
 	}
 	if all.err != nil {
 		return all.err
 	}
-	for _, e := range mails {
-		id, err := c.send(e)
-		if err != nil {
-			return err
-		}
-		c.w.Header().Set("X-Message-Id", id)
+	ids, err := c.deliverAll(mails)
+	if err != nil {
+		return err
 	}
+	c.w.Header().Set("X-Message-Id", ids[len(ids)-1])
 	c.w.WriteHeader(http.StatusAccepted)
 	return nil
 }}

@@ -56,7 +56,7 @@ var sesRoutes = map[string]func(*call) error{"POST /v2/email/outbound-emails": f
 	} else if e, err = sesMessage.read(in); err != nil {
 		return err
 	}
-	id, err := c.send(e)
+	id, err := c.send(e, nil)
 	if err == nil {
 		answer(c.w, http.StatusOK, map[string]string{"MessageId": id})
 	}
