@@ -44,7 +44,7 @@ func (c counter) Handle(_ context.Context, r slog.Record) error {
 // A store that is closed while it is read waits for its readers, and those who come later are told.
 func TestCloseWaitsForReaders(t *testing.T) {
 	t.Parallel()
-	for range 20 {
+	for range 8 {
 		s, err := OpenMemory(Options{Log: testLog(t)})
 		must(t, err)
 		in := testInbox(t, s, "ada")

@@ -33,9 +33,11 @@ func TestSnapshotDoesNotSlowDeliveries(t *testing.T) {
 		{selectInboxes + " WHERE i.key_id = $1 AND i.id = $2", []any{in.KeyID, in.ID}},
 	}
 	for range 2500 {
+		var b pgx.Batch
 		for _, q := range statements[:2] {
-			execute(t, conn, q.sql, q.args...)
+			b.Queue(q.sql, q.args...)
 		}
+		check(t, conn.SendBatch(t.Context(), &b).Close())
 	}
 	for _, q := range statements {
 		rows, err := conn.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) "+q.sql, q.args...)

@@ -27,7 +27,7 @@ func awaitReady(t *testing.T, s *Store, want string) {
 func TestReady(t *testing.T) {
 	t.Parallel()
 	c := pgtest.Start(t, "fsync=off")
-	s := open(t, c.URL(), Options{noSlotsAhead: true})
+	s := open(t, c.URL(), Options{NoSlotsAhead: true})
 	awaitReady(t, s, "")
 	awaitReady(t, s, "")
 	for setting, want := range map[string]string{
@@ -64,7 +64,7 @@ func TestWhyNotReady(t *testing.T) {
 func TestReadyOnCitus(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t, "fsync=off")
-	s := open(t, c.Nodes[0].URL(), Options{noSlotsAhead: true})
+	s := open(t, c.Nodes[0].URL(), Options{NoSlotsAhead: true})
 	awaitReady(t, s, "")
 	awaitReady(t, s, "")
 	if n := count(t, s, "SELECT count(*) FROM owners"); n != 2 {

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 // needed: the tables for a month would take most of the time of a test.
 func open(t *testing.T, url string, o Options) *Store {
 	t.Helper()
-	o.noSlotsAhead = true
+	o.NoSlotsAhead = true
 	s, err := Open(t.Context(), url, o)
 	check(t, err)
 	t.Cleanup(func() { check(t, s.Close()) })
@@ -75,7 +75,7 @@ func TestSchemaIsMadeOnce(t *testing.T) {
 		var starting sync.WaitGroup
 		for n := range 6 {
 			starting.Go(func() {
-				s, err := Open(t.Context(), urls[n%len(urls)], Options{noSlotsAhead: true})
+				s, err := Open(t.Context(), urls[n%len(urls)], Options{NoSlotsAhead: true})
 				if err == nil {
 					err = s.Close()
 				}

@@ -52,7 +52,7 @@ type Options struct {
 	// Timeout bounds each operation on the database. Default: 10 s.
 	Timeout time.Duration
 
-	noSlotsAhead bool            // slots are created only when they are needed
+	NoSlotsAhead bool            // slots are created only when they are needed
 	tracer       pgx.QueryTracer // sees each statement; default: none
 }
 
@@ -141,7 +141,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if s.maxSize > 0 {
 		s.workers.Go(s.runSizes)
 	}
-	if !o.noSlotsAhead {
+	if !o.NoSlotsAhead {
 		s.workers.Go(s.runSlotsAhead)
 	}
 	return s, nil

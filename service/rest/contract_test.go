@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mayfly/api"
+	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/rest"
 )
@@ -266,10 +267,11 @@ func TestEveryGetIsTagged(t *testing.T) {
 func TestPagesOfInboxes(t *testing.T) {
 	t.Parallel()
 	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service { return unlimited{s} })
-	key := srv.key(t, service.Dev)
+	key, owner, err := srv.service.CreateKey(t.Context(), "", service.Dev)
+	must(t, err)
 	srv.newInbox(t, srv.key(t, service.Dev))
 	for range 1003 {
-		srv.newInbox(t, key)
+		must(t, fortest.Failure(srv.service.CreateInbox(t.Context(), owner, service.NewInbox{})))
 	}
 	seen := map[string]bool{}
 	page := func(query string, want int) (last string) {

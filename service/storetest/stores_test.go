@@ -45,7 +45,7 @@ func databases[D any](create func(testing.TB) D, choose func(D) string) func(*te
 			d = create(t)
 			made.Store(dir, d)
 		}
-		s, err := postgres.Open(t.Context(), choose(d.(D)), postgres.Options{})
+		s, err := postgres.Open(t.Context(), choose(d.(D)), postgres.Options{NoSlotsAhead: true})
 		must(t, err)
 		return s
 	}
