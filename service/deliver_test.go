@@ -100,57 +100,6 @@ func TestSpellingsOfAnAddress(t *testing.T) {
 	}
 }
 
-// Mail for an address of one key never goes to another, whichever has the address with a tag.
-func TestTagsDoNotCrossKeys(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, a := start(t, service.Dev, service.Options{})
-		b := createKey(t, s)
-		goesTo := func(address, want string) {
-			t.Helper()
-			switch r, err := s.Recipient(t.Context(), "", address); {
-			case want == "":
-				wantCode(t, err, service.NotFound)
-			case err != nil || r.InboxID != want:
-				t.Errorf("mail for %s goes to %q, want %s, %v", address, r.InboxID, want, err)
-			}
-		}
-		refused := func(k service.Key, username string) {
-			t.Helper()
-			wantCode(t, fortest.Failure(s.CreateInbox(t.Context(), k, service.NewInbox{Username: username})), service.Taken)
-		}
-		ada := create(t, s, a, "ada")
-		refused(b, "ada+x")
-		goesTo("ada+x@x.test", ada.ID)
-
-		first := create(t, s, b, "bob+x") // before its untagged address
-		bob := create(t, s, a, "bob")
-		goesTo("bob+y@x.test", bob.ID)
-		goesTo("bob+x@x.test", first.ID)
-		goesTo("bob+x+y@x.test", first.ID)
-		must(t, s.DeleteInbox(t.Context(), b, first.ID))
-		goesTo("bob+x@x.test", "")
-		goesTo("bob+x+y@x.test", "")
-		again := create(t, s, b, "bob+x")
-		goesTo("bob+x@x.test", again.ID)
-		must(t, s.DeleteInbox(t.Context(), a, bob.ID))
-		goesTo("bob+y@x.test", "")
-		refused(b, "bob+y")
-
-		own := create(t, s, a, "ada+own")
-		goesTo("ada+own@x.test", own.ID)
-		must(t, s.DeleteInbox(t.Context(), a, own.ID))
-		goesTo("ada+own@x.test", ada.ID)
-
-		time.Sleep(2 * time.Hour) // nobody sweeps
-		refused(b, "ada+x")
-		goesTo("bob+x@x.test", "")
-		carol := create(t, s, a, "bob")
-		goesTo("bob+x@x.test", "")
-		goesTo("bob+z@x.test", carol.ID)
-	})
-}
-
 func TestCatchAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

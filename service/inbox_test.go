@@ -147,37 +147,6 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-func TestAddressStaysWithItsKey(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, k := start(t, service.Dev, service.Options{})
-		other := createKey(t, s)
-		first := create(t, s, k, "ci")
-		deliver(t, s, plainMail, first.Address)
-		must(t, s.DeleteInbox(t.Context(), k, first.ID))
-		wantCode(t, fortest.Failure(s.CreateInbox(t.Context(), other, service.NewInbox{Username: "ci"})), service.Taken)
-
-		second := create(t, s, k, "ci")
-		if second.ID == first.ID || list(t, s, k, second.ID).Total != 0 {
-			t.Errorf("made anew it is %+v", second)
-		}
-		deliver(t, s, plainMail, second.Address)
-		time.Sleep(hour) // expired
-		wantCode(t, fortest.Failure(s.CreateInbox(t.Context(), other, service.NewInbox{Username: "ci"})), service.Taken)
-		third := create(t, s, k, "ci")
-		if list(t, s, k, third.ID).Total != 0 {
-			t.Error("old messages are in the new inbox")
-		}
-		stop := run(t, s) // sweeps the second
-		synctest.Wait()
-		deliver(t, s, plainMail, third.Address)
-		if list(t, s, k, third.ID).Total != 1 {
-			t.Error("the sweep took the new inbox")
-		}
-		stop()
-	})
-}
-
 // run calls Service.Run until the returned function is called.
 func run(t *testing.T, s *service.Service) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())

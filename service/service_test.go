@@ -86,8 +86,6 @@ func list(t *testing.T, s *service.Service, k service.Key, inboxID string) servi
 
 const plainMail = "From: Ada <ada@acme.example>\r\nSubject: Hello\r\n\r\nHi\r\n"
 
-const hour = time.Hour
-
 func retryAfter(err error) time.Duration {
 	var e *service.Error
 	if !errors.As(err, &e) {
