@@ -96,6 +96,9 @@ func TestTooManyInboxes(t *testing.T) {
 	if wantCode(t, err, service.Forbidden); !strings.Contains(err.Error(), "10000 inboxes") {
 		t.Error(err)
 	}
+	if page, err := s.Inboxes(t.Context(), k, service.Page{}); err != nil || len(page.Inboxes) != 1000 || page.Total != 10_000 {
+		t.Errorf("a page has %d inboxes of %d, %v", len(page.Inboxes), page.Total, err)
+	}
 	r, err := s.Recipient(t.Context(), "", "unknown@anywhere.test")
 	if err == nil {
 		err = s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte(plainMail)})

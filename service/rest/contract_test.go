@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/internal/fortest"
 	"mayfly/service"
 	"mayfly/service/rest"
 )
@@ -261,45 +260,6 @@ func TestEveryGetIsTagged(t *testing.T) {
 	more := srv.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+etag).header.Get("ETag")
 	srv.call(t, key, "DELETE", other.path(), "")
 	srv.wants(t, http.StatusOK, key, "GET", "/v1/inboxes", "", "If-None-Match: "+more)
-}
-
-// The list of inboxes has pages of at most 1,000, and each has its tag.
-func TestPagesOfInboxes(t *testing.T) {
-	t.Parallel()
-	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service { return unlimited{s} })
-	key, owner, err := srv.service.CreateKey(t.Context(), "", service.Dev)
-	must(t, err)
-	srv.newInbox(t, srv.key(t, service.Dev))
-	for range 1003 {
-		must(t, fortest.Failure(srv.service.CreateInbox(t.Context(), owner, service.NewInbox{})))
-	}
-	seen := map[string]bool{}
-	page := func(query string, want int) (last string) {
-		t.Helper()
-		a := srv.call(t, key, "GET", "/v1/inboxes"+query, "")
-		list := decode[struct {
-			Inboxes []inbox
-			Total   int
-		}](t, a, http.StatusOK)
-		if len(list.Inboxes) != want || list.Total != 1003 {
-			t.Fatalf("%s: %d inboxes of %d, want %d", query, len(list.Inboxes), list.Total, want)
-		}
-		for _, in := range list.Inboxes {
-			seen[in.ID] = true
-			last = in.ID
-		}
-		srv.wants(t, http.StatusNotModified, key, "GET", "/v1/inboxes"+query, "", "If-None-Match: "+a.header.Get("ETag"))
-		return last
-	}
-	last := page("", 1000)
-	page("?after="+last, 3)
-	if len(seen) != 1003 {
-		t.Errorf("the pages have %d inboxes", len(seen))
-	}
-	page("?limit=2&after="+page("?limit=2", 2), 2)
-	for query, status := range map[string]int{"?limit=1001": 400, "?limit=0": 400, "?after=": 400, "?after=inbox_none": 404} {
-		srv.wants(t, status, key, "GET", "/v1/inboxes"+query, "")
-	}
 }
 
 // The inbox at an address is the one that mail to it goes to.
