@@ -51,24 +51,11 @@ func TestProblems(t *testing.T) {
 			`config.toml:5: no action is called "dwn"; did you mean down?`,
 			"config.toml:6: local is set twice, first on line 1",
 		}},
-		{"wrong types", "profile = 5\n[ui]\ntheme = true\n\nmouse = \"yes\"\ndownload_dir = ['a']\n[profiles.a]\ninsecure = 1\nbase_url = {}\n", []string{
-			`config.toml:1: profile takes the name of a profile in quotes, such as "work"`,
-			"config.toml:3: " + themeWanted,
-			"config.toml:5: mouse takes true or false",
-			`config.toml:6: download_dir takes a directory in quotes, such as "~/mail"`,
-			"config.toml:8: insecure takes true or false",
-			`config.toml:9: base_url takes an address in quotes, such as "https://api.example"`,
-		}},
 		{"without quotes", "profile = work\n[ui]\ntheme = dusk\nmouse = yes\n[keys]\ndown = ctrl+n\n", []string{
 			`config.toml:1: profile takes the name of a profile in quotes, such as "work"`,
 			"config.toml:3: " + themeWanted,
 			"config.toml:4: mouse takes true or false",
 			"config.toml:6: down " + keyWanted,
-		}},
-		{"not loopback", "[local]\nsmtp = '0.0.0.0:2525'\nhttp = 8425\nkeep = 'yes'\n", []string{
-			`config.toml:2: smtp takes a loopback address in quotes, such as "127.0.0.1:2525"`,
-			`config.toml:3: http takes a loopback address in quotes, such as "127.0.0.1:8425"`,
-			"config.toml:4: keep takes true or false",
 		}},
 		{"unknown settings", "colour = 1\nprofil = 'a'\nmouse = true\n[ui]\nprofile = 'a'\ncolour = {a = 1, b = 2}\n[profiles.a]\nbase_rul = ''\n", []string{
 			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [relay], [ui], [browser], [checks], [keys], [commands]`,
@@ -83,12 +70,6 @@ func TestProblems(t *testing.T) {
 			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
 			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [relay], [ui], [browser], [checks], [keys], [commands]`,
 		}},
-		{"tables and settings mistaken", "ui = 5\n[profile]\nname = 'a'\n[[ui]]\nmouse = true\n[profiles]\na = 'https://a.example'\n", []string{
-			"config.toml:1: ui is a table, which begins with [ui]",
-			`config.toml:2: profile takes the name of a profile in quotes, such as "work"`,
-			"config.toml:4: ui is a table, which begins with [ui]",
-			"config.toml:7: profiles.a is a table, which begins with [profiles.a]",
-		}},
 		{"twice", "[ui]\nmouse = false\nmouse = true\n[keys]\ndown = 'J'\n[ui]\nmouse = 'x'\ntheme = 'dusk'\n[keys]\ndown = 'K'", []string{
 			"config.toml:3: ui.mouse is set twice, first on line 2",
 			"config.toml:6: [ui] is set twice, first on line 1",
@@ -102,16 +83,6 @@ func TestProblems(t *testing.T) {
 			"config.toml:3: a table begins with its name in brackets, such as [ui], on a line of its own",
 			"config.toml:6: " + themeWanted,
 			"config.toml:8: down " + keyWanted,
-		}},
-		{"not TOML, in an array", "[keys]\ndown = [\n  'J',\n  K,\n]\nfilter = 'Q'\n???\n", []string{
-			"config.toml:2: down " + keyWanted,
-			"config.toml:5: this is not TOML: invalid character at start of key: U+005D ']'",
-			"config.toml:7: this is not TOML: invalid character at start of key: U+003F '?'",
-		}},
-		{"unknown action", "\n[keys]\ncopy-cod = 'C'\nxyzzy = 'x'\n\"a b\" = 'x'\n", []string{
-			`config.toml:3: no action is called "copy-cod"; did you mean copy-code?`,
-			`config.toml:4: no action is called "xyzzy"`,
-			`config.toml:5: no action is called "a b"`,
 		}},
 		{"not keys", "[keys]\ncopy-code = 5\ndown = ['j', 1]\nfilter = ['ctlr+y', 'C', '']\nsearch = 'control'\n", []string{
 			"config.toml:2: copy-code " + keyWanted,
@@ -154,16 +125,13 @@ func TestKeys(t *testing.T) {
 		name, file string
 		want       map[string][]string
 	}{
-		{"one", "copy-code = 'C'", map[string][]string{"copy-code": {"C"}}},
 		{"several", "down = ['j', 'ctrl+n', 'alt+shift+f12', 'é', '+', 'ctrl++']", map[string][]string{"down": {"j", "ctrl+n", "alt+shift+f12", "é", "+", "ctrl++"}}},
 		{"none", "delete-inbox = []", map[string][]string{"delete-inbox": {}}},
 		{"swapped", "copy-code = 'y'\ncopy-address = 'c'", map[string][]string{"copy-code": {"y"}, "copy-address": {"c"}}},
 		{"moved to one that is free then", "copy-code = 'C'\ncopy-address = 'c'", map[string][]string{"copy-code": {"C"}, "copy-address": {"c"}}},
 		{"shared where it usually is", "search = 'ctrl+s'\nfilter = 'ctrl+s'", map[string][]string{"search": {"ctrl+s"}, "filter": {"ctrl+s"}}},
-		{"clash", "copy-code = ['d', 'x']", map[string][]string{"copy-code": {"x"}}},
 		{"all clash", "copy-code = 'd'", map[string][]string{"copy-code": {}}},
 		{"some wrong", "copy-code = ['ctlr+x', 'ctrl+shift+meta+x', 'super+x', 'shift+ctrl+x', 'shift+c', 'ctrl+X', 'C', 'ctrl+shift+x', 'shift+f3']", map[string][]string{"copy-code": {"C", "ctrl+shift+x", "shift+f3"}}},
-		{"all wrong", "copy-code = ['ctlr+x']", map[string][]string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := Parse("config.toml", []byte("[keys]\n"+c.file+"\n"), usual); !reflect.DeepEqual(got.Keys, c.want) {

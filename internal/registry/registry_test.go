@@ -209,24 +209,3 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// A file that is damaged costs one inbox, which is there again once it is put again.
-func TestADamagedFileCostsOneInbox(t *testing.T) {
-	dir := t.TempDir()
-	r := registry.Open(dir, "default", base)
-	a, b := inbox("a"), inbox("b")
-	must(t, errors.Join(r.Put(a), r.Put(b)))
-	all := files(t, dir)
-	other, err := os.ReadFile(all[1])
-	must(t, err)
-	for _, content := range [][]byte{nil, []byte("{"), {0, 255}, other[:len(other)/2], other} {
-		must(t, os.WriteFile(all[0], content, 0o600))
-		if got := list(t, r); len(got) != 1 || got[0] != a && got[0] != b {
-			t.Errorf("%.20q: %+v", content, got)
-		}
-	}
-	must(t, errors.Join(r.Put(a), r.Put(b)))
-	if got := list(t, r); len(got) != 2 {
-		t.Errorf("put again: %+v", got)
-	}
-}

@@ -274,19 +274,11 @@ func TestChangesDuringASession(t *testing.T) {
 			_, err := w.RevokeKey(w.t.Context(), w.key.ID)
 			return err
 		}},
-		{"rotated", "-ERR [AUTH] Invalid API key, closing", func(w *world) error {
-			_, _, err := w.RotateKey(w.t.Context(), w.key.ID, 0)
-			return err
-		}},
 		{"free", `-ERR [AUTH] The plan "free" has no API access, closing`, func(w *world) error {
 			_, err := w.SetPlan(w.t.Context(), w.key.ID, service.Free)
 			return err
 		}},
 		{"deleted", "-ERR No such message any more", func(w *world) error { return w.DeleteInbox(w.t.Context(), w.key, w.inbox.ID) }},
-		{"expired", "-ERR No such message any more", func(w *world) error {
-			time.Sleep(time.Until(w.inbox.ExpiresAt))
-			return nil
-		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inFakeTime(t, service.Dev, Options{IdleTimeout: 2 * time.Hour, SessionTimeout: 3 * time.Hour}, func(t *testing.T, w *world) {
