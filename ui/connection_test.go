@@ -9,11 +9,11 @@ import (
 )
 
 func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
-	set := with(someMail)
+	set := with(func(h *harness) { mailUntil(h, 6*time.Minute) })
 	set.width, set.height = 80, 24
 	play(t, set, func(h *harness) {
 		h.press("enter")
-		h.wait(59*time.Minute + 20*time.Second)
+		h.wait(5*time.Minute + 20*time.Second)
 		h.see("40 s left")
 		h.wait(10 * time.Second)
 		h.see("30 s left")

@@ -260,11 +260,11 @@ func TestDeletingAnotherInboxLeavesAMessageOfOneThatEnded(t *testing.T) {
 	play(t, with(func(h *harness) {
 		h.inboxNamed("bob", time.Hour)
 		time.Sleep(time.Second)
-		in := h.inboxNamed("ada", 10*time.Minute)
+		in := h.inboxNamed("ada", 2*time.Minute)
 		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Kept", Text: "What is read stays"})
 	}), func(h *harness) {
 		h.press("h", "G", "space", "g", "l", "enter")
-		h.wait(11 * time.Minute)
+		h.wait(3 * time.Minute)
 		h.see("What is read stays", "The inbox is gone", "1 marked")
 		h.press("d", "y")
 		h.dontSee("1 marked", "   bob")
