@@ -168,6 +168,7 @@ type Link struct {
 	Host    string // host of Target, ASCII; empty for mailto and the like
 	Warning string // what a reader should know before opening it, one line
 	Blocked bool   // not http, https or mailto: never made a hyperlink
+	Nowhere bool   // a script, or a place in the message itself: shown without a number
 	Button  bool   // looks like a button at least once
 	Order   int    // Block.Order of its first leaf
 }

@@ -37,7 +37,7 @@ func TestWhatImagesSay(t *testing.T) {
 		"a link twice":                          {home + photo("") + "</a><p>Hello</p>" + home + photo("") + "</a>", "p([lamps.example]1) p(Hello)"},
 		"a link with a tooltip":                 {`<a href="https://lamps.example/" title="All lamps">` + photo("") + "</a><p>Hello", "p([All lamps]1) p(Hello)"},
 		"a link that text has":                  {home + photo("") + "</a><p>Hello</p>" + home + "Our lamps</a>", "p(Hello) p([Our lamps]1)"},
-		"a link that text has, to its index":    {`<a href="https://lamps.example/desk/index.htm">` + photo("") + `</a><p><a href="https://lamps.example/desk/">Desk lamps</a>`, "p([Desk lamps]2)"},
+		"a link that text has, to its index":    {`<a href="https://lamps.example/desk/index.htm">` + photo("") + `</a><p><a href="https://lamps.example/desk/">Desk lamps</a>`, "p([Desk lamps]1)"},
 		"a link near that of text":              {`<a href="https://lamps.example/desk/?id=1">` + photo("") + `</a><p><a href="https://lamps.example/desk/?id=2">Desk lamps</a>`, "p([lamps.example]1) p([Desk lamps]2)"},
 		"links through a tracker":               {`<a href="https://click.example/c/1">` + photo("") + `</a><p><a href="https://click.example/c/2">Desk lamps</a></p><a href="https://click.example/c/3">` + photo("") + `</a><p><a href="https://click.example/c/4">Wall lamps</a>`, "p([[image 300×200]]1) p([Desk lamps]2) p([[image 300×200]]3) p([Wall lamps]4)"},
 		"icons of one name":                     {home + `<img src="https://cdn.example/1.png" width=24 height=24 alt=Lamps></a> ` + home + `<img src="https://cdn.example/2.png" width=24 height=24 alt=Lamps></a><p>Hello`, "p([Lamps]1) p(Hello)"},

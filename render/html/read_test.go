@@ -115,6 +115,7 @@ func TestRead(t *testing.T) {
 		"terms":                      {"<dl><dt>a<dd>b</dl>", "p(a) item(p(b))"},
 		"a link":                     {`<a href="https://a.example/">a</a> b`, "p([a]1 b)"},
 		"a link twice":               {`<a href="https://a.example/">a</a> <a href="https://a.example/">b</a>`, "p([a b]1)"},
+		"links as they are read":     {`<a href="https://a.example/"><img src="a.png"></a><a href="#b">b</a> <a href="https://c.example/">c</a> <a href="https://a.example/">a</a>`, "p([b]3 [c]1 [a]2)"},
 		"a break behind a link":      {`<a href="https://a.example/">a</a><br>b`, "p([a]1\nb)"},
 		"a URL":                      {"see https://a.example/b?c=d, or www.b.example.", "p(see [https://a.example/b?c=d]1, or [www.b.example]2.)"},
 		"a URL in a link":            {`<a href="https://a.example/">https://b.example/</a>`, "p([https://b.example/]1)"},

@@ -25,6 +25,38 @@ func (b *builder) tidy() {
 	if len(d.Blocks) == 0 {
 		b.fillEmpty()
 	}
+	numberLinks(d)
+}
+
+// numberLinks numbers the links in reading order. Links that are not shown, or lead nowhere, are last.
+func numberLinks(d *doc.Document) {
+	number, order := make([]int, len(d.Links)+1), make([]doc.Link, 0, len(d.Links))
+	next := func(n int) {
+		if n > 0 && number[n] == 0 {
+			order = append(order, d.Links[n-1])
+			number[n] = len(order)
+			order[number[n]-1].N = number[n]
+		}
+	}
+	for leaf := range d.Leaves() {
+		for _, s := range leaf.Spans {
+			if s.Link > 0 && !d.Links[s.Link-1].Nowhere {
+				next(s.Link)
+			}
+		}
+	}
+	for i := range d.Links {
+		next(i + 1)
+	}
+	d.Links = order
+	for leaf := range d.Leaves() {
+		for i := range leaf.Spans {
+			leaf.Spans[i].Link = number[leaf.Spans[i].Link]
+		}
+	}
+	for i := range d.Images {
+		d.Images[i].Link = number[d.Images[i].Link]
+	}
 }
 
 // joinLinks notes where a link continues in the next leaf, such as that of a card.

@@ -146,10 +146,10 @@ func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	}
 }
 
-// number writes the number of a link after it, and at its first occurrence its warning. A button
-// without a target has no number.
+// number writes the number of a link after it, and at its first occurrence its warning. What leads
+// nowhere has no number.
 func (l *layouter) number(n int) {
-	if n == 0 {
+	if n == 0 || l.doc.Links[n-1].Nowhere {
 		return
 	}
 	digits := raised(itoa(n), false)

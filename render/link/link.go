@@ -102,7 +102,7 @@ func Read(href string) doc.Link {
 		}
 	case "mailto":
 	default:
-		l.Blocked = true
+		l.Blocked, l.Nowhere = true, scheme == "javascript" || strings.HasPrefix(href, "#")
 	}
 	return l
 }

@@ -65,7 +65,7 @@ func TestLinksAndImages(t *testing.T) {
 	if !ok || len(d.Links) != 4 || len(d.Images) != 1 {
 		t.Fatalf("%+v", d)
 	}
-	for i, want := range []string{"https://a.example/?b=c&d", "https://b.example/", "javascript:f", "http://www.acme.example"} {
+	for i, want := range []string{"https://a.example/?b=c&d", "https://b.example/", "http://www.acme.example", "javascript:f"} {
 		if l := d.Links[i]; l.URL != want || l.Blocked != (want == "javascript:f") {
 			t.Errorf("%+v, want %s", l, want)
 		}
