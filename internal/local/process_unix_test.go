@@ -32,6 +32,16 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// A service whose directory is removed takes no more mail.
+func TestItsDirectoryIsRemoved(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Linger = time.Millisecond
+	s := open(t, withArgs(t, o))
+	must(t, os.Rename(o.DataDir, o.DataDir+".old"))
+	<-s.Done()
+}
+
 // A service that is interrupted ends in order; those attached are not told that it was stopped.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -175,6 +176,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 func (s *running) run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { s.life.end(errInterrupted) })
 	defer stop()
+	go s.watch()
 	var failure error
 	select {
 	case <-s.life.ended.Done():
@@ -188,6 +190,25 @@ func (s *running) run(ctx context.Context) error {
 		s.log.Error("ending", "error", failure)
 	}
 	return errors.Join(failure, s.close())
+}
+
+// watch ends the service when its directory is removed, and perhaps made again by another one: mail would be accepted where nobody
+// looks for it.
+func (s *running) watch() {
+	ticker := time.NewTicker(s.life.linger)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-s.life.ended.Done():
+			return
+		}
+		own, err := s.lock.Stat()
+		there, missing := os.Stat(s.lock.Path())
+		if errors.Is(missing, fs.ErrNotExist) || errors.Join(err, missing) == nil && !os.SameFile(own, there) {
+			s.life.end(errRemoved)
+		}
+	}
 }
 
 // close releases what the service has.
@@ -276,6 +297,7 @@ var (
 	errUnused      = errors.New("no client is left")
 	errInterrupted = errors.New("its process was interrupted")
 	errAsked       = errors.New("it was asked to")
+	errRemoved     = errors.New("its directory was removed")
 )
 
 func newLifetime(linger time.Duration, s State) *lifetime {

@@ -156,6 +156,23 @@ func TestFilesArePrivate(t *testing.T) {
 	}))
 }
 
+// A store whose directory is removed accepts nothing more.
+func TestDirIsRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows removes no directory with files that are open")
+	}
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "store")
+	s := mustOpen(t, dir, Options{})
+	in := testInbox(t, s, "ada")
+	must(t, os.Rename(dir, dir+".old"))
+	for acknowledged(t, s, in, "one") == nil { // for as long as its space was looked at just before
+	}
+	if err := s.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Error(err)
+	}
+}
+
 // The removal of LOCK does not let in a second process.
 func TestLockIsRemoved(t *testing.T) {
 	if runtime.GOOS == "windows" {

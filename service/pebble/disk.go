@@ -3,6 +3,7 @@ package pebble
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -29,6 +30,7 @@ type disk struct {
 	reserve  uint64
 	stop     <-chan struct{}
 	onChange func(full bool)
+	onGone   func(error) // the directory is
 
 	shrinking atomic.Bool // reused files are replaced by empty ones
 
@@ -130,6 +132,10 @@ func (d *disk) checkFor(need uint64) error {
 		d.checked = now
 		usage, err := d.FS.GetDiskUsage(d.dir)
 		d.available, d.taken = usage.AvailBytes, d.pending
+		if errors.Is(err, fs.ErrNotExist) { // mail would be written to files that have no name
+			d.onGone(err)
+			return errFull
+		}
 		if err != nil {
 			d.available = math.MaxInt64
 		}

@@ -163,7 +163,7 @@ func (s *Store) open(o Options) error {
 	if o.Reserve == 0 {
 		o.Reserve = min(256<<20, size/4)
 	}
-	s.disk = &disk{FS: o.fs, dir: s.dir, reserve: o.Reserve, stop: s.stop, onChange: s.logSpace, full: make(chan struct{})}
+	s.disk = &disk{FS: o.fs, dir: s.dir, reserve: o.Reserve, stop: s.stop, onChange: s.logSpace, onGone: s.fail, full: make(chan struct{})}
 	if err := s.disk.checkOpen(files); err != nil {
 		return err
 	}
