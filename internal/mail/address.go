@@ -93,14 +93,14 @@ func (l *addressList) add(words string) {
 func (l *addressList) bare(s string) Address {
 	var a Address
 	l.steps += len(s)
-	if before, after, ok := strings.Cut(s, "("); ok && !strings.Contains(before, `"`) {
-		end := strings.LastIndexByte(after, ')')
-		if end < 0 {
-			after += ")"
-			end = len(after) - 1
+	for range maxComments {
+		before, after, ok := strings.Cut(s, "(")
+		if !ok || strings.Contains(before, `"`) {
+			break
 		}
-		a.Name = l.phrase(after[:end])
-		s = before + after[end+1:]
+		comment, rest := cutComment(after)
+		a.Name = l.phrase(comment)
+		s = before + rest
 	}
 	s = strings.Trim(s, " \t,;<>")
 	if strings.Contains(s, "=?") {
@@ -123,6 +123,26 @@ func (l *addressList) bare(s string) Address {
 		a.Name, a.Addr = l.phrase(s[:space]), l.address(s[space+1:])
 	}
 	return a
+}
+
+// maxComments bounds the comments of an entry.
+const maxComments = 4
+
+// cutComment cuts a comment, which may have comments in it, from what is after its parenthesis.
+func cutComment(s string) (comment, rest string) {
+	depth := 1
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 {
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
 }
 
 func (l *addressList) address(s string) string {

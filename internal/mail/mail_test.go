@@ -354,6 +354,7 @@ func TestAddresses(t *testing.T) {
 		{`A <"a> b"@c>, "x (y) z"@d`, []Address{{"A", `"a> b"@c`}, {"", `"x (y) z"@d`}}},
 		{"=?utf-8?q?A,_B?= <a@b>", []Address{{"A, B", "a@b"}}},
 		{"a@b (A", []Address{{"A", "a@b"}}},
+		{"(work) a@b (A (B) C)", []Address{{"A (B) C", "a@b"}}},
 		{`A"B <a@b>, "C" <c@d>`, []Address{{"AB", "a@b"}, {"C", "c@d"}}},
 		{`"a b"@c`, []Address{{"", `"a b"@c`}}},
 		{"\"unclosed <a@b>", []Address{{"unclosed", "a@b"}}},
