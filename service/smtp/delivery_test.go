@@ -2,7 +2,6 @@ package smtp
 
 import (
 	"crypto/tls"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -94,12 +93,14 @@ func TestADeliveryKeepsFewRefusals(t *testing.T) {
 func FuzzLoginName(f *testing.F) {
 	f.Add("ada", "secret")
 	f.Add("a", "b")
+	f.Add(strings.Repeat("n", 8000), "secret")
 	f.Fuzz(func(t *testing.T, name, password string) {
-		if strings.Contains(name, "\x00") || strings.Contains(password, "\x00") || name == "" || len(name) > 255 {
+		if strings.Contains(name, "\x00") || strings.Contains(password, "\x00") || name == "" {
 			t.Skip()
 		}
+		kept := name[:min(len(name), 255)]
 		for _, answers := range [][]string{{name, password}, {"\x00" + name + "\x00" + password}, {"as\x00" + name + "\x00" + password}} {
-			if got, secret := credentials(answers); got != name || secret != password {
+			if got, secret := credentials(answers); got != kept || secret != password {
 				t.Errorf("%q has the name %q and the password %q", answers, got, secret)
 			}
 		}
@@ -109,20 +110,6 @@ func FuzzLoginName(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestALongLoginIsCut(t *testing.T) {
-	t.Parallel()
-	svc := &inboxes{}
-	_, address := serve(t, svc, Options{AuthAny: true})
-	c := dial(t, address)
-	c.expect("220")
-	c.run(fmt.Sprintf("EHLO me → 250\nAUTH PLAIN → 334\n%s → 235\nMAIL FROM:<> → 250\nRCPT TO:<a@box.test> → 250\nDATA → 354\n.\n→ 250",
-		base64.StdEncoding.EncodeToString([]byte("\x00"+strings.Repeat("n", 8000)+"\x00pass"))))
-	svc.mails() // locks
-	if got := svc.deliveries[0].Login; got != strings.Repeat("n", 255) {
-		t.Errorf("a login of %d bytes", len(got))
-	}
 }
 
 // However much one key's clients do, and whatever they say, each other key keeps its own, and all of it is bounded.

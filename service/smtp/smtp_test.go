@@ -471,32 +471,6 @@ func TestPipelining(t *testing.T) {
 	}
 }
 
-func TestAcceptedOnlyWhenStored(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, l *fortest.Pipes) {
-		svc := &inboxes{blocked: make(chan struct{})}
-		s := serveOn(t, l, svc, Options{})
-		c := newClient(t, l.Dial())
-		c.beginData()
-		c.send("x\r\n.\r\n")
-		synctest.Wait()
-		if st := s.stats(); st.delivering != 1 || st.accepted != 0 {
-			t.Errorf("stats: %+v", st)
-		}
-		read := make(chan string)
-		go func() { line, _ := c.r.ReadString('\n'); read <- line }()
-		synctest.Wait()
-		select {
-		case line := <-read:
-			t.Errorf("answered %q before it was stored", line)
-		default:
-		}
-		close(svc.blocked)
-		if line := <-read; !strings.HasPrefix(line, "250 2.0.0") {
-			t.Errorf("got %q", line)
-		}
-	})
-}
-
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {
