@@ -17,9 +17,7 @@ func TestFormatsOfCI(t *testing.T) {
 	for file, text := range map[string]string{
 		faulty: "<html lang=en><p>Hi\n{{name}}, 100%</p><a href=\"http://x.example/\">x</a>", good: `<html lang="en"><div style="display:none">Soon</div><p>Hello</p>`,
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	preview := func(format string, files ...string) result {
 		return run(t, machine(t), "", append([]string{"preview", "--fail-on", "error", "--format", format}, files...)...)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/internal/mail"
 	"mayfly/internal/message"
 )
@@ -92,9 +93,7 @@ func TestTextIsText(t *testing.T) {
 // TestNotOneRequestLeaves opens a copy of a mail that asks for everything in a real browser.
 func TestNotOneRequestLeaves(t *testing.T) {
 	browser, err := needBrowser(t).Browser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	var mu sync.Mutex
 	var got []string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -113,9 +112,7 @@ func TestNotOneRequestLeaves(t *testing.T) {
 	}
 
 	path := filepath.Join(t.TempDir(), "copy.html")
-	if err := os.WriteFile(path, []byte(safeCopy(testMail(target))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, os.WriteFile(path, []byte(safeCopy(testMail(target))), 0o600))
 	dom := browse(t, browser, path)
 	if !strings.Contains(dom, "Hello") || !strings.Contains(dom, "A link") {
 		t.Fatalf("the browser did not show the copy:\n%s", dom)
@@ -126,9 +123,7 @@ func TestNotOneRequestLeaves(t *testing.T) {
 
 	// The mail itself does ask: the browser and the server of this test see it.
 	raw := filepath.Join(t.TempDir(), "raw.html")
-	if err := os.WriteFile(raw, []byte(strings.ReplaceAll(hostile, "TARGET", target)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, os.WriteFile(raw, []byte(strings.ReplaceAll(hostile, "TARGET", target)), 0o600))
 	browse(t, browser, raw)
 	if len(requests()) == 0 {
 		t.Error("the mail as it came asked for nothing: this test shows nothing")

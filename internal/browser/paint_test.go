@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/internal/message"
 )
 
@@ -34,9 +35,7 @@ func needBrowser(t *testing.T) *Screenshotter {
 func paint(t *testing.T, by *Screenshotter, html string, look Viewport) Picture {
 	t.Helper()
 	picture, err := by.Paint(t.Context(), nil, message.File("a.html", "html", html), look)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	return picture
 }
 
@@ -88,13 +87,9 @@ func TestNothingLeavesAPainting(t *testing.T) {
 	picture := image.NewRGBA(image.Rect(0, 0, 640, 100))
 	draw.Draw(picture, picture.Rect, image.NewUniform(green), image.Point{}, draw.Src)
 	var encoded bytes.Buffer
-	if err := png.Encode(&encoded, picture); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, png.Encode(&encoded, picture))
 	for name, content := range map[string][]byte{"green.html": []byte(`<body style="background:#00c800">green`), "green.png": encoded.Bytes(), "green.css": []byte("body{background:#00c800!important}")} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
 	}
 	at := "file://" + dir + "/"
 	mail := strings.ReplaceAll(hostile, "TARGET", strings.TrimPrefix(server.URL, "http://"))
@@ -139,9 +134,7 @@ func TestABrowserThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := filepath.Join(dir, dirPrefix+"left") // by a process that was killed
-	if err := os.Mkdir(left, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, os.Mkdir(left, 0o700))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	p, enough := &Screenshotter{Command: command}, errors.New("enough")
 	failed := make(chan error, 1)

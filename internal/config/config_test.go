@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"mayfly/internal/fortest"
 )
 
 var usual = map[string][]string{
@@ -258,9 +260,7 @@ func TestValidSettingsBesideAnInvalidOneAreUsed(t *testing.T) {
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(path, []byte(everySetting), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, os.WriteFile(path, []byte(everySetting), 0o600))
 	if got := Read(path, usual); !reflect.DeepEqual(got, set) {
 		t.Errorf("read %+v", got)
 	}
@@ -293,9 +293,7 @@ func TestAddProfile(t *testing.T) {
 	if got := Read(path, nil).Profiles["first"]; got.BaseURL != "https://first.example" {
 		t.Errorf("a new file has %+v", got)
 	}
-	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, os.WriteFile(path, []byte(before), 0o600))
 	for range 2 {
 		add("b c\"\x1b", "https://b.example/\"x\"")
 	}
@@ -303,9 +301,7 @@ func TestAddProfile(t *testing.T) {
 		t.Error("another address was taken for a profile that is there")
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	if !strings.HasPrefix(string(text), before+"\n") || strings.Count(string(text), "b.example") != 1 {
 		t.Errorf("the file is now %q", text)
 	}

@@ -7,14 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"mayfly/internal/fortest"
 )
 
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
-	if err := Write(path, []byte("1234")); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, Write(path, []byte("1234")))
 	if content, info, err := Read(path, 4); err != nil || string(content) != "1234" || info.Size() != 4 {
 		t.Errorf("%q, %v, %v", content, info, err)
 	}

@@ -16,6 +16,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
+
+	"mayfly/internal/fortest"
 )
 
 func parse(s string) *Message { return Parse([]byte(s)) }
@@ -405,9 +407,7 @@ func TestParameters(t *testing.T) {
 func TestCharsets(t *testing.T) {
 	encode := func(e encoding.Encoding, s string) string {
 		out, err := e.NewEncoder().String(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, err)
 		return out
 	}
 	const (

@@ -31,9 +31,8 @@ func serve(t *testing.T, o apitest.Options, m apitest.Mail) service {
 	s := service{Server: apitest.New(t, o)}
 	s.client = s.Client(api.Options{Retries: -1})
 	var err error
-	if s.inbox, err = s.Create("ada+tag", time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	s.inbox, err = s.Create("ada+tag", time.Hour)
+	must(t, err)
 	if s.sent, err = s.Deliver(s.inbox.Email, m); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"mayfly/internal/fortest"
 	"mayfly/internal/mail"
 )
 
@@ -65,9 +66,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 		{Filename: "..", ContentType: "application/pdf"}, {Filename: "data", ContentType: "application/octet-stream"}, {Filename: "b", ContentType: "../x"}}}}
 	for i, want := range []string{"a.txt", "a (2).txt", "_a.txt", "attachment-4", "a (3).txt", "attachment-6.jpg", "LICENSE.2", "attachment-8.pdf", "data", "b"} {
 		file, err := m.SaveAttachment(dir, i, []byte(want))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, err)
 		path := file.Path
 		if path != filepath.Join(dir, want) {
 			t.Errorf("saved as %s, want %s in %s", path, want, dir)
@@ -127,9 +126,7 @@ func TestASymbolicLinkIsNotFollowed(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	m := &Message{Message: mail.Message{Attachments: make([]mail.Attachment, 1)}}
-	if _, err := m.SaveAttachment(dir, 0, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, fortest.Failure(m.SaveAttachment(dir, 0, []byte("x"))))
 	if _, err := os.Stat(target); !os.IsNotExist(err) {
 		t.Error("the link's target was written")
 	}

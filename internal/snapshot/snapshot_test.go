@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/internal/fortest"
 	"mayfly/internal/message"
 	"mayfly/internal/snapshot"
 )
@@ -167,9 +168,7 @@ func TestAChangedWordIsShown(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(file, []byte(strings.ReplaceAll(string(kept), "\n", "\r\n")), 0o666) // as Git does on Windows
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	if _, written, err := snapshot.Check("sign up", text(strings.ReplaceAll(mail, "\n", "\r\n"), "quiet-otter@mayfly.test"), o); err != nil || written {
 		t.Errorf("other ends of lines: %v, %v", written, err)
 	}
@@ -183,9 +182,7 @@ func TestAChangedWordIsShown(t *testing.T) {
 		}
 	}
 	old := filepath.Join(dir, "mails", "old.txt")
-	if err := os.WriteFile(old, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, os.WriteFile(old, nil, 0o666))
 	if unused := snapshot.Unused(state); !slices.Equal(unused, []string{old}) {
 		t.Errorf("unused %q", unused)
 	}
