@@ -247,7 +247,7 @@ func TestClients(t *testing.T) {
 	}
 	got := strings.Join(lines, "\n")
 	for _, want := range []string{
-		"6 mail client layout problems\n! @media · 4 places · rules ignored in Outlook for Windows\n",
+		"6 mail client layout findings\n! @media · 4 places · rules ignored in Outlook for Windows\n",
 		"\n! <style> · 1 place · rules in the body ignored in Gmail\n",
 		"\n! display:flex · 1 place · one below the other in Outlook for Windows\n",
 		"\n! gap · 1 place · no gap in Outlook for Windows, Yahoo\n",

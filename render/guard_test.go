@@ -26,7 +26,7 @@ func TestAMailThatPanics(t *testing.T) {
 			opened := open(m, &Mail{reader: reader{read, reading.text, reading.find}})
 			askEverything(opened)
 			lines := opened.Lines(Rich, Options{Width: 30})
-			if len(lines) < 4 || !strings.HasPrefix(lines[0].Plain, "This mail cannot be shown") || lines[len(lines)-2].Plain != "Your" || lines[len(lines)-1].Plain != "table" {
+			if len(lines) < 4 || !strings.HasPrefix(lines[0].Plain, "This message cannot be") || lines[len(lines)-2].Plain != "Your" || lines[len(lines)-1].Plain != "table" {
 				t.Errorf("%s: %+v", name, lines)
 			}
 		}

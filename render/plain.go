@@ -16,7 +16,7 @@ import (
 // pipe and for a search. html2text makes it of what a reader sees, pruned and sanitised, not of the
 // mail's HTML.
 func (m *Mail) Plain() (text string) {
-	if !guard.Run("make plain text of a mail", func() { text = m.plain() }) {
+	if !guard.Run("make plain text of a message", func() { text = m.plain() }) {
 		text = m.asText().Text()
 	}
 	return text

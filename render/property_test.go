@@ -34,7 +34,7 @@ func holds(t testing.TB, lines []render.Line, width int) {
 	t.Helper()
 	blank := 2 // none at the start, and at most two, between groups
 	for i, l := range lines {
-		if strings.HasPrefix(l.Plain, "This mail cannot be shown") {
+		if strings.HasPrefix(l.Plain, "This message cannot be") {
 			t.Fatal("it panicked")
 		}
 		if w := displaywidth.String(l.Plain); w > width {

@@ -99,7 +99,7 @@ func (m *Mail) Reopen(more mail.Message) *Mail { return open(more, m) }
 
 func open(m mail.Message, before *Mail) *Mail {
 	o := &Mail{msg: m, reader: before.reader}
-	if !guard.Run("read a mail", func() {
+	if !guard.Run("read a message", func() {
 		o.read(before)
 		o.rich = o.invited()
 	}) {
@@ -111,7 +111,7 @@ func open(m mail.Message, before *Mail) *Mail {
 		return append(slices.Clip(o.checks()), o.checked(func() []check.Finding { return check.Clients(m.HTML, o.rules) })...)
 	})
 	o.imageCount = sync.OnceValues(func() (present, missing int) {
-		guard.Run("count the images of a mail", func() { present, missing = o.countImages() })
+		guard.Run("count the images of a message", func() { present, missing = o.countImages() })
 		return present, missing
 	})
 	return o
@@ -120,7 +120,7 @@ func open(m mail.Message, before *Mail) *Mail {
 // checked returns what f finds, or that it did not come to an end.
 func (m *Mail) checked(f func() []check.Finding) (found []check.Finding) {
 	const id = "unchecked"
-	if !guard.Run("check a mail", func() { found = f() }) && !slices.Contains(m.rules.Ignore, id) {
+	if !guard.Run("check a message", func() { found = f() }) && !slices.Contains(m.rules.Ignore, id) {
 		found = []check.Finding{{ID: id, Level: check.Error, Alike: 1, Message: "Not all of the message could be checked: this is a fault of Mayfly"}}
 	}
 	return found
@@ -134,7 +134,7 @@ func (m *Mail) asText() *doc.Document {
 	}
 	d := source(text)
 	d.Blocks[0].Gap = true
-	d.Blocks = append(note("This mail cannot be shown as it was made: this is its text.").Blocks, d.Blocks...)
+	d.Blocks = append(note("This message cannot be rendered: this is its text.").Blocks, d.Blocks...)
 	return d
 }
 

@@ -121,7 +121,7 @@ func field(name, value string) *doc.Block {
 func (m *Mail) checkList(unfold bool) *doc.Document {
 	findings := m.Findings()
 	if len(findings) == 0 {
-		return note("No problems were found.")
+		return note("No findings.")
 	}
 	d := &doc.Document{}
 	var head *doc.Block // of the level
@@ -164,7 +164,7 @@ var levels = [...]struct {
 	name, mark string
 	role       doc.Role
 }{check.Error: {"error", "✕", doc.Bad}, check.Warning: {"warning", "!", doc.Warning}, check.Note: {"note", "·", doc.Secondary},
-	check.Layout: {"mail client layout problem", "!", doc.Warning}, check.Decoration: {"mail client style problem", "·", doc.Secondary}}
+	check.Layout: {"mail client layout finding", "!", doc.Warning}, check.Decoration: {"mail client style finding", "·", doc.Secondary}}
 
 // lay lays out a view, or else the text of the mail.
 func (m *Mail) lay(v View, o Options) (lines []Line) {
@@ -174,9 +174,9 @@ func (m *Mail) lay(v View, o Options) (lines []Line) {
 		opts.HiddenKey = o.HiddenKey
 		opts.Images, opts.Image = o.Images, m.image
 	}
-	if !guard.Run("lay out a mail", func() { lines = layout.Lay(m.view(v, o.Unfold), opts) }) {
+	if !guard.Run("lay out a message", func() { lines = layout.Lay(m.view(v, o.Unfold), opts) }) {
 		opts.Images, opts.Image, opts.Hidden = image.Mode{}, nil, false
-		guard.Run("lay out the text of a mail", func() { lines = layout.Lay(m.asText(), opts) })
+		guard.Run("lay out the text of a message", func() { lines = layout.Lay(m.asText(), opts) })
 	}
 	return lines
 }

@@ -102,9 +102,9 @@ func (c connecting) connectAs(t session.Target, keep bool) tea.Cmd {
 func (c connecting) keyFileQuestion(m session.Connected) dialog.Dialog {
 	keep := c.connection.KeepInFile(m, c.report)
 	return dialog.NewQuestion(dialog.Question{
-		Title: "Keep the key in a file?", CancelLabel: "forget it on exit",
+		Title: "Store the API key in a file?", CancelLabel: "forget it on exit",
 		Text:    []string{"Connected. This machine has no keyring for the API key.", "Only you and the administrator could read the file (mode 0600)."},
-		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "keep it in a file", Do: func() tea.Cmd { return c.begin(keep) }}},
+		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "store it in a file", Do: func() tea.Cmd { return c.begin(keep) }}},
 	})
 }
 

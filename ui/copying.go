@@ -187,9 +187,9 @@ func (c *copying) newerNote(f *extract, m *store.Message) string {
 			return "; newer mail has arrived"
 		case f.of(newer.Extracted) == "" || f.of(newer.Extracted) == f.of(m.Extracted):
 		case f == code:
-			return "; a newer code came: " + newer.Extracted.Code
+			return "; a newer code arrived: " + newer.Extracted.Code
 		default:
-			return "; a newer one came"
+			return "; a newer one arrived"
 		}
 	}
 	return ""

@@ -28,7 +28,7 @@ func (d deleting) actions() []*action {
 		withItem(action{ID: "delete-message", Title: "Delete message (or marked messages)", HintNow: func() string { return marked("delete", len(d.messages.Marks), "") }, First: true, Keys: []string{"D"}, Where: inMessages | inReader},
 			d.messagesToDelete, d.askMessages),
 		withItem(action{ID: "delete-messages", Title: "Delete all messages of the inbox", Keys: []string{"D"}, Where: inInboxes},
-			d.canChange((*api.Client).CannotEmptyInboxes, "This service cannot empty inboxes"), d.askContents, func(i *store.Inbox) string {
+			d.canChange((*api.Client).CannotEmptyInboxes, "This service cannot delete all messages"), d.askContents, func(i *store.Inbox) string {
 				return dialog.Reason(len(i.Keys) == 0, "This inbox has no messages")
 			}),
 	}
@@ -80,7 +80,7 @@ type words struct{ doing, done, failed, lacking string }
 var (
 	wholeInboxes   = words{doing: "deleting", done: "deleted", failed: "inboxes could not be deleted"}
 	singleMessages = words{"deleting", "deleted", "messages could not be deleted", "this service cannot delete single messages"}
-	allMessages    = words{doing: "emptying", done: "emptied", lacking: "this service cannot empty inboxes"}
+	allMessages    = words{doing: "emptying", done: "emptied", lacking: "this service cannot delete all messages"}
 )
 
 // step deletes an inbox, or messages of it.
@@ -111,7 +111,7 @@ func (d deleting) askInboxes(in []*store.Inbox) tea.Cmd {
 		x.what = fmt.Sprintf("%d inboxes", len(in))
 		title, text = "Delete "+x.what+"?", []string{deletionNotice(messages) + " with them. " + forGood}
 	case in[0].Gone(d.now):
-		title, text = "Remove this inbox from the list?", []string{x.what, "It is already gone."}
+		title, text = "Remove this inbox from the list?", []string{x.what, "It no longer exists."}
 	}
 	return d.ask(title, len(in), addresses, x, text...)
 }
@@ -254,7 +254,7 @@ func (x deletion) outcome(last deleted, inbox bool, retry string) host.Result {
 	case x.failed > 0:
 		return host.Result{Err: fmt.Errorf("%d of %d %s: %s tries again", x.failed, x.total, x.words.failed, retry)}
 	case x.total == 1 && last.gone && inbox:
-		return host.Result{Text: x.what + " is off the list: it was already gone", EndMatters: true}
+		return host.Result{Text: x.what + " is off the list: it no longer existed", EndMatters: true}
 	}
 	return host.Result{Text: x.words.done + " " + x.what, EndMatters: x.total == 1}
 }

@@ -21,7 +21,7 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 	}{
 		{[]int{0}, false, []string{"Delete this inbox?", "inbox-0@b.example", "0 messages will be deleted with it. This cannot be undone."}, "keep it"},
 		{[]int{1}, false, []string{"1 message will be deleted with it."}, "keep it"},
-		{[]int{3}, true, []string{"Remove this inbox from the list?", "inbox-0@b.example", "It is already gone."}, "keep it"},
+		{[]int{3}, true, []string{"Remove this inbox from the list?", "inbox-0@b.example", "It no longer exists."}, "keep it"},
 		{[]int{0, 1}, false, []string{"Delete 2 inboxes?", "1 message will be deleted with them.", "inbox-0@", "inbox-1@"}, "keep them"},
 		{[]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, false, []string{"Delete 12 inboxes?", "66 messages will be deleted with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them"},
 	} {
@@ -87,7 +87,7 @@ func TestWhatIsSaidOfADeletion(t *testing.T) {
 		want  string
 	}{
 		{deletion{words: wholeInboxes, total: 1, what: "ada@b.example"}, deleted{}, true, "deleted ada@b.example"},
-		{deletion{words: wholeInboxes, total: 1, what: "ada@b.example"}, deleted{gone: true}, true, "ada@b.example is off the list: it was already gone"},
+		{deletion{words: wholeInboxes, total: 1, what: "ada@b.example"}, deleted{gone: true}, true, "ada@b.example is off the list: it no longer existed"},
 		{deletion{words: wholeInboxes, total: 1, what: "ada@b.example", failed: 1}, deleted{err: api.ErrForbidden}, true, "! " + api.ErrForbidden.Error()},
 		{deletion{words: wholeInboxes, total: 3, what: "3 inboxes"}, deleted{gone: true}, true, "deleted 3 inboxes"},
 		{deletion{words: wholeInboxes, total: 3, what: "3 inboxes", failed: 2}, deleted{}, true, "! 2 of 3 inboxes could not be deleted: D tries again"},

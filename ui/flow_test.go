@@ -265,10 +265,10 @@ func TestDeletingAnotherInboxLeavesAMessageOfOneThatEnded(t *testing.T) {
 	}), func(h *harness) {
 		h.press("h", "G", "space", "g", "l", "enter")
 		h.wait(3 * time.Minute)
-		h.see("What is read stays", "The inbox is gone", "1 marked")
+		h.see("What is read stays", "The inbox no longer exists", "1 marked")
 		h.press("d", "y")
 		h.dontSee("1 marked", "   bob")
-		h.see("What is read stays", "The inbox is gone")
+		h.see("What is read stays", "The inbox no longer exists")
 	})
 }
 
@@ -342,8 +342,8 @@ func TestAServiceThatCannotDeleteMessages(t *testing.T) {
 		h.see("! this service cannot extend inboxes")
 		h.press("esc")
 		h.press("h", "D", "y")
-		h.see("this service cannot empty inboxes")
+		h.see("this service cannot delete all messages")
 		h.press("D")
-		h.see("This service cannot empty inboxes")
+		h.see("This service cannot delete all messages")
 	})
 }

@@ -96,7 +96,7 @@ func TestAMissingKeyIsAskedFor(t *testing.T) {
 				h.press("tab", "home", "team", "shift+tab")
 			}
 			h.press("secret-key", "enter")
-			h.see("╭ Keep the key in a file?", "y keep it in a file   esc forget it on exit")
+			h.see("╭ Store the API key in a file?", "y store it in a file   esc forget it on exit")
 			h.press("y")
 			h.see("✓ saved the API key to a file only you can read")
 			name := cmp.Or(profile.Name, "team")

@@ -138,8 +138,10 @@ func (a *app) state() string {
 		return ""
 	case a.session() == nil:
 		return th.Dim.On("○ connecting")
+	case i != nil && i.Deleted():
+		return th.Dim.On("✕ deleted")
 	case i != nil && i.Gone(a.now):
-		return th.Dim.On("✕ gone")
+		return th.Dim.On("✕ expired")
 	case i != nil && i.Paused:
 		return th.Warn.On("○ paused")
 	case i != nil && i.State == store.Failing:
@@ -178,7 +180,7 @@ func (a *app) noMessages(w int) []string {
 	case i == nil:
 		return say("No mail in any inbox yet.")
 	case i.Gone(a.now):
-		return do("This inbox and its messages are gone (expired or deleted).", "new-inbox", "creates a new one")
+		return do("This inbox expired or was deleted, with its messages.", "new-inbox", "creates a new one")
 	case i.State == store.Failing:
 		return do(session.Explain(i.Err), "refresh", "tries again")
 	case i.Paused:
@@ -201,7 +203,7 @@ func (a *app) waiting(i *store.Inbox, w int) []string {
 	case theme.Width("Send mail to it via "+smtp+note) <= w:
 		out = []string{th.Dim.On("Send mail to it via ") + th.Text.On(smtp) + th.Warn.On(note)}
 	default:
-		out = []string{th.Dim.On("Send mail to it by"), th.Text.On(smtp) + th.Warn.On(note)}
+		out = []string{th.Dim.On("Send mail to it over"), th.Text.On(smtp) + th.Warn.On(note)}
 	}
 	out = append(out, th.Dim.On("Waiting for mail · "+wait), "", a.hint("copy-address", "copies the address"))
 	if a.table.byID("send-sample").reason() == "" {
@@ -226,7 +228,7 @@ var troubles = map[session.Trouble]trouble{
 		[][2]string{{"refresh", "start it again"}, {"connect", "connect to another"}}},
 	session.NoKey: {"○", "no key", "This service needs one.",
 		[][2]string{{"connect", "connect with a key"}, {"refresh", "check again"}}},
-	session.KeyRefused: {"✕", "key refused", "",
+	session.KeyRefused: {"✕", "key rejected", "",
 		[][2]string{{"connect", "use another key"}, {"refresh", "try again"}}},
 	session.NotInPlan: {"✕", "plan does not allow", "",
 		[][2]string{{"connect", "use another key"}, {"refresh", "try again"}}},
@@ -246,7 +248,7 @@ func (a *app) trouble(w int) []string {
 	}
 	command := "mayfly key set"
 	if kind == session.NoKey && errors.Is(a.connection.Err, keys.ErrNoKeyring) {
-		t.why, command = "This service needs one, and no keyring can keep it.", "mayfly key set --file"
+		t.why, command = "This service needs one, and there is no keyring to store it.", "mayfly key set --file"
 	}
 	var out []string
 	for _, row := range theme.Wrap(a.connection.Sentence(a.now), w) {

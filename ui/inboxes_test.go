@@ -129,18 +129,18 @@ func TestExtendingAddsTime(t *testing.T) {
 	}}, func(h *harness) {
 		end := h.app.inboxes.Inbox().Expires
 		h.press("+")
-		h.see("+1h: ends " + end.Add(time.Hour).Format("15:04"))
+		h.see("+1h: expires " + end.Add(time.Hour).Format("15:04"))
 		h.press("ctrl+u", "90", "enter")
 		h.see("! add a unit, such as 90m or 90h")
 		h.press("m")
 		h.wait(time.Minute)
 		h.press("enter")
 		h.wait(time.Second)
-		h.see("✓ +90m: ends " + end.Add(90*time.Minute).Format("15:04"))
+		h.see("✓ +90m: expires " + end.Add(90*time.Minute).Format("15:04"))
 		if got := h.app.inboxes.Inbox().Expires.Sub(end); got > 90*time.Minute || got < 90*time.Minute-time.Second { // a ttl is of whole seconds
 			t.Errorf("the inbox has %v more", got)
 		}
 		h.press("+", "ctrl+u", "2d")
-		h.see("+2d: ends " + end.Add(90*time.Minute+48*time.Hour).Format("2 Jan 15:04"))
+		h.see("+2d: expires " + end.Add(90*time.Minute+48*time.Hour).Format("2 Jan 15:04"))
 	})
 }

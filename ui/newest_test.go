@@ -74,11 +74,11 @@ func TestWhichCodeIsCopied(t *testing.T) {
 		{name: "from the inboxes of a narrow screen, of a mail that was not read yet", columns: 1, before: []string{"h"}, copies: "222222", says: "copied 222222 from"},
 		{name: "of all inboxes", before: []string{"h", "g"}, to: bobs, from: "Bank", copies: "222222", says: "copied 222222 from Bank"},
 		{name: "of the selected inbox, whatever came to others", to: bobs, from: "Bank", copies: "111111", says: "copied 111111 (OSC 52"},
-		{name: "with a filter, the newest that matches", from: "Bank", then: press("/", "acme", "enter"), copies: "111111", says: "copied 111111; a newer code came: 222222"},
-		{name: "with a filter, from the inboxes", from: "Bank", then: press("/", "acme", "enter", "h"), copies: "111111", says: "copied 111111 from Acme; a newer code came: 222222"},
-		{name: "that of an older mail, after moving to it", then: press("j"), copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
-		{name: "that of the open message", before: []string{"enter"}, selected: "111111", copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
-		{name: "that of the open message, left behind by new mail", before: []string{"enter"}, then: press("h"), selected: "111111", copies: "111111", says: "a newer code came: 222222"},
+		{name: "with a filter, the newest that matches", from: "Bank", then: press("/", "acme", "enter"), copies: "111111", says: "copied 111111; a newer code arrived: 222222"},
+		{name: "with a filter, from the inboxes", from: "Bank", then: press("/", "acme", "enter", "h"), copies: "111111", says: "copied 111111 from Acme; a newer code arrived: 222222"},
+		{name: "that of an older mail, after moving to it", then: press("j"), copies: "111111", says: "copied 111111; a newer code arrived: 222222 (OSC 52"},
+		{name: "that of the open message", before: []string{"enter"}, selected: "111111", copies: "111111", says: "copied 111111; a newer code arrived: 222222 (OSC 52"},
+		{name: "that of the open message, left behind by new mail", before: []string{"enter"}, then: press("h"), selected: "111111", copies: "111111", says: "a newer code arrived: 222222"},
 		{name: "the newest, once the user goes back to it", then: func(h *harness) {
 			h.press("j", "g")
 			h.deliver(adas, coded("Acme", "333333", 0))
@@ -86,7 +86,7 @@ func TestWhichCodeIsCopied(t *testing.T) {
 		{name: "beside marked rows", then: func(h *harness) {
 			h.press("space")
 			h.deliver(adas, coded("Acme", "333333", 0))
-		}, selected: "111111", copies: "111111", says: "a newer code came: 333333"},
+		}, selected: "111111", copies: "111111", says: "a newer code arrived: 333333"},
 		{name: "of the newest while following", before: []string{"F", "enter"}, copies: "222222", says: "copied 222222 (OSC 52"},
 		{name: "of a mail that came under a dialog", before: []string{"d"}, then: func(h *harness) {
 			h.press("n")
@@ -165,7 +165,7 @@ func TestTheLinkThatIsOpenedIsTheNewest(t *testing.T) {
 		h.press("o")
 		h.see("token=222222", "The link from Bank")
 		h.press("esc", "l", "j", "o")
-		h.see("token=111111", "The link; a newer one came")
+		h.see("token=111111", "The link; a newer one arrived")
 	})
 }
 

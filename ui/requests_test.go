@@ -74,21 +74,21 @@ func TestALimitIsSaidAtOnceWithHowLong(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
 		h.server.Fail(apitest.Limited, -1)
 		h.press("n")
-		h.see("! Request limit reached: retry in 2 s")
-		if n := strings.Count(strings.Join(h.text(), "\n"), "Request limit reached: retry in"); n != 3 {
+		h.see("! Rate limit reached: retry in 2 s")
+		if n := strings.Count(strings.Join(h.text(), "\n"), "Rate limit reached: retry in"); n != 3 {
 			t.Errorf("header, list and bottom line say it %d times:\n%s", n, strings.Join(h.text(), "\n"))
 		}
 		h.press("n")
 		if n := h.asked(http.MethodPost); n != 1 {
 			t.Errorf("%d requests to make an inbox", n)
 		}
-		h.see("Request limit reached: retry in 2 s")
+		h.see("Rate limit reached: retry in 2 s")
 		h.wait(1100 * time.Millisecond)
-		h.see(" Request limit reached: retry in 1 s")
+		h.see(" Rate limit reached: retry in 1 s")
 		h.dontSee("in 2 s")
 		h.wait(time.Second)
 		h.press("r")
-		h.see("! Request limit reached: retry in ")
+		h.see("! Rate limit reached: retry in ")
 	})
 }
 
@@ -97,7 +97,7 @@ func TestTheHeaderTellsTheLastFailure(t *testing.T) {
 		h.server.Fail(apitest.LimitedNoTime, -1)
 		h.press("n")
 		h.wait(time.Second)
-		h.see("Request limit reached")
+		h.see("Rate limit reached")
 		h.server.Fail(apitest.Cut, -1)
 		h.wait(6 * time.Second)
 		h.press("n")

@@ -30,11 +30,11 @@ type sessions struct {
 // sessionsInterval is how old the list becomes at most, while the service answers and its limits have room.
 const sessionsInterval = 2 * time.Second
 
-const noSessions = "This service does not list what connected to SMTP"
+const noSessions = "This service does not list SMTP sessions"
 
 func (c *sessions) actions() []*action {
 	return []*action{
-		withItem(action{ID: "sessions", Title: "SMTP sessions: what connected lately", Keys: []string{"S"}, Where: anywhere}, c.theService, c.openList,
+		withItem(action{ID: "sessions", Title: "SMTP sessions: recent connections", Keys: []string{"S"}, Where: anywhere}, c.theService, c.openList,
 			func(s *session.Session) string { return dialog.Reason(s.Client.CannotListSessions(), noSessions) }),
 	}
 }
@@ -43,7 +43,7 @@ func (c *sessions) openList(s *session.Session) tea.Cmd {
 	return ask(c.common, "listing SMTP sessions", "", func(ctx context.Context) (api.SessionList, error) {
 		got, err := s.Client.Sessions(ctx)
 		if errors.Is(err, api.ErrUnsupported) {
-			err = errors.New("this service does not list what connected to SMTP")
+			err = errors.New("this service does not list SMTP sessions")
 		}
 		return got, err
 	}, func(got api.SessionList) tea.Cmd {

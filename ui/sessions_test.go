@@ -141,11 +141,11 @@ func TestAServiceThatListsNoSMTPSessions(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		for range 2 { // asked, and known
 			h.press("S")
-			h.see("his service does not list what connected to SMTP")
+			h.see("his service does not list SMTP sessions")
 			h.dontSee("SMTP sessions of")
 			h.wait(10 * time.Second)
 		}
 		h.press("ctrl+p", "rejected")
-		h.see("SMTP sessions: what connected lately", "! This service does not list")
+		h.see("SMTP sessions: recent connections", "! This service does not list")
 	})
 }

@@ -82,7 +82,7 @@ func (s *settings) save() error {
 		err = files.Write(s.path, data)
 	}
 	if err != nil {
-		return fmt.Errorf("keeping what was chosen on the screen: %w", err)
+		return fmt.Errorf("saving what was chosen on the screen: %w", err)
 	}
 	return nil
 }

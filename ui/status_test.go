@@ -106,7 +106,7 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 		{moved, 62, "", " mayfly  mail.example · SMTP :2526 (2525 was taken)   ● live"},
 		{moved, 52, "", " mayfly  mail.example · SMTP 127.0.0.1:2526   ● live"},
 		// What is wrong stands alone, and the time of the next attempt stays.
-		{limited, 80, "", " mayfly  mail.example   ! Request limit reached: retry in 12 s"},
+		{limited, 80, "", " mayfly  mail.example   ! Rate limit reached: retry in 12 s"},
 		{limited, 56, "", " mayfly  mail.example   ! limit reached 12 s"},
 		{limited, 45, "", " mayfly  mail.example   ! limit reached 12 s"},
 		{limited, 40, "quiet-otter-x7", " quiet-otter-x7   ! limit reached 12 s"},
@@ -132,15 +132,15 @@ func TestTheStateOfTheConnection(t *testing.T) {
 		{"○ 3 s behind", func(a *app) { a.session().Behind = now.Add(-3900 * time.Millisecond) }},
 		{"○ paused", func(a *app) { a.inboxes.Inbox().Paused = true }},
 		{"! failing", func(a *app) { a.inboxes.Inbox().State = store.Failing }},
-		{"✕ gone", func(a *app) { a.inboxes.Inbox().State = store.Gone; a.inboxes.Inbox().Paused = true }},
+		{"✕ deleted", func(a *app) { a.inboxes.Inbox().State = store.Gone; a.inboxes.Inbox().Paused = true }},
 		{"● live", func(a *app) { a.selectInbox(store.All) }},
 		{"", func(a *app) { *a = *starting(t, now.Add(1-startDelay)) }},
 		{"○ connecting", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
 		{"○ No API key", fail(fmt.Errorf("connect: %w", keys.ErrNone), time.Time{})},
-		{"✕ The service refused the key", fail(api.ErrUnauthorized, time.Time{})},
+		{"✕ The service rejected the API key", fail(api.ErrUnauthorized, time.Time{})},
 		{"✕ The plan does not allow this", fail(api.ErrForbidden, time.Time{})},
-		{"! Request limit reached", fail(api.ErrRateLimited, time.Time{})},
-		{"! Request limit reached: retry in 10 s", fail(api.ErrRateLimited, now.Add(10*time.Second))},
+		{"! Rate limit reached", fail(api.ErrRateLimited, time.Time{})},
+		{"! Rate limit reached: retry in 10 s", fail(api.ErrRateLimited, now.Add(10*time.Second))},
 		{"✕ Offline: retry in 2 min", fail(errors.New("x"), now.Add(90*time.Second))},
 		{"✕ Offline", fail(errors.New("x"), now)},
 		{"✕ The service is failing: retry in 5 s", fail(&api.Error{Op: "list", Status: 500}, now.Add(5*time.Second))},
@@ -158,7 +158,7 @@ func TestTheStateOfTheConnection(t *testing.T) {
 func TestTheTimeThatIsLeft(t *testing.T) {
 	a := online(t)
 	a.session().Mode = watch.Unknown
-	for left, want := range map[time.Duration]string{time.Hour: "60 min left", 30 * time.Second: "30 s left", 0: "✕ gone"} {
+	for left, want := range map[time.Duration]string{time.Hour: "60 min left", 30 * time.Second: "30 s left", 0: "✕ expired"} {
 		a.inboxes.Inbox().Expires = now.Add(left)
 		uitest.Draw(t, []string{a.header("", 80)}, 80).See(want)
 	}
@@ -182,10 +182,10 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"waiting", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) {}},
 		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) { a.inboxes.Inbox().CopiedAt = now.Add(-5 * time.Second) }},
 		{"with SMTP", "Send mail to it via SMTP h:25|Waiting for mail · 1 min||y copies the address||Point your application's SMTP", func(a *app) { a.session().SMTP, a.session().Local = smtpAt("h:25", ""), true }},
-		{"on another port", "Send mail to it by|SMTP 127.0.0.1:2526 (2525 was taken)|Waiting", func(a *app) {
+		{"on another port", "Send mail to it over|SMTP 127.0.0.1:2526 (2525 was taken)|Waiting", func(a *app) {
 			a.session().SMTP = smtpAt("127.0.0.1:2526", " (2525 was taken)")
 		}},
-		{"with a long address of SMTP", "Send mail to it by|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(a *app) { a.session().SMTP = smtpAt("[2001:db8:1234:5678::1]:2525", "") }},
+		{"with a long address of SMTP", "Send mail to it over|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(a *app) { a.session().SMTP = smtpAt("[2001:db8:1234:5678::1]:2525", "") }},
 		{"with samples", "t sends a sample message", func(a *app) { a.table.byID("send-sample").DisabledReason = nil }},
 		{"all", "No mail in any inbox yet.", func(a *app) { a.selectInbox(store.All) }},
 		{"filtered", "No matches. esc clears the filter.", func(a *app) { a.messages.StartTyping(); a.messages.Type(tea.PasteMsg{Content: "x"}) }},
@@ -195,20 +195,20 @@ func TestWhyAListIsEmpty(t *testing.T) {
 			a.updateLists()
 			begin(&a.footer, &session.Request{What: "creating an inbox"})
 		}},
-		{"gone", "This inbox and its messages are gone|(expired or deleted).||n creates a new one", func(a *app) { a.inboxes.Inbox().Expires = now }},
+		{"gone", "This inbox expired or was deleted,|with its messages.||n creates a new one", func(a *app) { a.inboxes.Inbox().Expires = now }},
 		{"paused", "Watching is paused for this inbox.||p resumes|r checks once", func(a *app) { a.inboxes.Inbox().Paused = true }},
 		{"failing", "list messages:  👨 ❤ end a long|", func(a *app) { a.inboxes.Inbox().State, a.inboxes.Inbox().Err = store.Failing, broken }},
 		{"failing", "||r tries again", func(a *app) { a.inboxes.Inbox().State, a.inboxes.Inbox().Err = store.Failing, broken }},
 		{"no key", "No API key||This service needs one.||K connect with a key|r check again||Or set MAYFLY_API_KEY, or run:|mayfly key set", fail(keys.ErrNone, time.Time{})},
-		{"no keyring", "No API key||This service needs one, and no|keyring can keep it.|", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
+		{"no keyring", "No API key||This service needs one, and there is|no keyring to store it.|", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
 		{"no keyring", "|Or set MAYFLY_API_KEY, or run:|mayfly key set --file", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
-		{"refused", "The service refused the key||the API key is missing or invalid;|`mayfly key status` shows which key|was used and where it comes from,|`mayfly key set` stores another||K use another key|r try again", fail(api.ErrUnauthorized, time.Time{})},
+		{"refused", "The service rejected the API key||the API key is missing or invalid;|`mayfly key status` shows which API|key was used and its source, `mayfly|key set` stores another||K use another key|r try again", fail(api.ErrUnauthorized, time.Time{})},
 		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this; use a key with a plan|that allows this||K use another key|r try again", fail(api.ErrForbidden, time.Time{})},
 		{"not in the plan, over SSH", "allow this; use a key with a plan|that allows this||r try again", func(a *app) {
 			restrictAway(a.table.actions)
 			fail(api.ErrForbidden, time.Time{})(a)
 		}},
-		{"limited", "Request limit reached: retry in 2 s||Watching resumes when the service|allows it.", fail(api.ErrRateLimited, now.Add(2*time.Second))},
+		{"limited", "Rate limit reached: retry in 2 s||Watching resumes when the service|allows it.", fail(api.ErrRateLimited, now.Add(2*time.Second))},
 		{"offline", "Offline||list messages:  👨 ❤ end", fail(broken, time.Time{})},
 		{"offline", "||r try now|K connect to another", fail(broken, time.Time{})},
 		{"a key without a key", "There are no inboxes.||: new-inbox creates one and copies it…", func(a *app) {

@@ -166,5 +166,5 @@ func DKIMKey(text string) (string, error) {
 			return record("rsa", x509.MarshalPKCS1PublicKey(key)), nil
 		}
 	}
-	return "", errors.New("no public key: want a TXT record (v=DKIM1; k=rsa; p=…) or PEM, for RSA of 1024 to 4096 bits")
+	return "", errors.New("no public key: must be a TXT record (v=DKIM1; k=rsa; p=…) or PEM, for RSA of 1024 to 4096 bits")
 }

@@ -46,7 +46,7 @@ func reversed(in Input, r *report) {
 		}
 	}
 	for _, part := range where {
-		r.add("text-reversed", Error, part, "Words are written backwards and turned round where they are shown: filters take that for an attempt to hide them")
+		r.add("text-reversed", Error, part, "Words are written backwards and reversed for display: filters take that for an attempt to hide them")
 	}
 }
 
@@ -78,7 +78,7 @@ func agree(in Input, r *report) {
 			}
 		}
 		if missing*10 > len(w)*6 {
-			r.add("parts-differ", Warning, "text", "Most of what the HTML says (%d of %d words) is not in the text part", missing, len(w))
+			r.add("parts-differ", Warning, "text", "Most of the HTML text (%d of %d words) is not in the text part", missing, len(w))
 		}
 	}
 }

@@ -19,9 +19,6 @@ import (
 // NearEnd is how long before it expires an inbox shows a warning.
 const NearEnd = 5 * time.Minute
 
-// maxSkew is how much the service's clock may differ: an inbox gone so shortly before its end has expired.
-const maxSkew = time.Minute
-
 // legendFrom is the width in cells from which the title says what the numbers of the rows count.
 const legendFrom = 22
 
@@ -185,7 +182,7 @@ func (p *Inboxes) status(i *store.Inbox, now time.Time) (long, short string) {
 	left, counts := i.Expires.Sub(now), !i.Expires.IsZero()
 	end := ""
 	switch {
-	case i.State == store.Gone && (!counts || i.Expires.Sub(i.EndedAt) > maxSkew): // before its time
+	case i.Deleted():
 		return "✕ deleted", "deleted"
 	case i.Gone(now):
 		if ago := theme.Age(-left); ago != "now" {
@@ -194,7 +191,7 @@ func (p *Inboxes) status(i *store.Inbox, now time.Time) (long, short string) {
 		return "✕ expired just now", "expired"
 	case counts && left <= NearEnd:
 		short = theme.Remaining(left)
-		end = "ends in " + short
+		end = "expires in " + short
 	case counts:
 		end = theme.Remaining(left) + " left"
 	}

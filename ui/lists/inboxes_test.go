@@ -120,7 +120,7 @@ func TestTheListOfInboxes(t *testing.T) {
 
    All inboxes  2 of 7 unread
    signup ✓                 …
-   ○ ends in 4 min
+   ○ expires in 4 min
  ✓ ada@b.example          2/4
    ● 60 min left
 ▌  ci-run-881@b.example
@@ -135,7 +135,7 @@ func TestTheListOfInboxes(t *testing.T) {
 
    All inboxes        2/7
    signup ✓             …
-   ○ ends in 4 min
+   ○ expires in 4 min
  ✓ ada@b.example      2/4
    ● 60 min left
 ▌  ci-run-881
@@ -224,8 +224,8 @@ func TestStatus(t *testing.T) {
 		{store.Inbox{State: store.Listed}, start, "●"},
 		{store.Inbox{Expires: start.Add(49 * time.Hour), State: store.Listed}, start, "● 3 d left"},
 		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd - 1), "● 6 min left"},
-		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd), "● ends in 5 min"},
-		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-1), "● ends in 1 s"},
+		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd), "● expires in 5 min"},
+		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-1), "● expires in 1 s"},
 		{store.Inbox{Expires: end, State: store.Listed, Paused: true}, start, "○ paused · 60 min left"},
 		{store.Inbox{State: store.Listed, Paused: true}, start, "○ paused"},
 		{store.Inbox{Expires: end, State: store.Failing, Err: errors.New("x")}, start, "! failing · 60 min left"},

@@ -121,7 +121,7 @@ func (p *Pane) RequireOpen() string {
 
 // RequireSearch is the reason when there is no search to end.
 func (p *Pane) RequireSearch() string {
-	return dialog.Reason(!p.search.On(), "There is no search to end")
+	return dialog.Reason(!p.search.On(), "No search to clear")
 }
 
 // RequireHits is the reason when the search has no hits; key is the one that searches.

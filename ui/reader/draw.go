@@ -163,7 +163,7 @@ func (p *Pane) head() []string {
 		head = append(append(head, p.attachments(w, label)...), p.notices(w)...)
 	}
 	if p.Ended {
-		head = append(head, th.Warn.On(theme.Cut("The inbox is gone. This message stays visible until you leave it.", w)))
+		head = append(head, th.Warn.On(theme.Cut("The inbox no longer exists. This message stays visible until you leave it.", w)))
 	}
 	return append(head, "")
 }

@@ -102,7 +102,7 @@ func (p *Pane) unpainted(n int) string {
 	case p.imageMode.Protocol == image.Off:
 		return p.theme.Dim.On("This terminal cannot show images (no colours)")
 	}
-	return p.theme.Dim.On(fmt.Sprintf("Painting at %d px…", p.Look.Width()))
+	return p.theme.Dim.On(fmt.Sprintf("Rendering at %d px…", p.Look.Width()))
 }
 
 // drawn is what is drawn over the cells of the screen, by a protocol that does so.

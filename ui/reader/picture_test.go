@@ -82,7 +82,7 @@ func TestEachLookIsPaintedOnce(t *testing.T) {
 	if !s.begin() {
 		t.Fatal("another look is not painted")
 	}
-	s.draw().See("Painting at 375 px…")
+	s.draw().See("Rendering at 375 px…")
 	if s.begin() {
 		t.Error("two browsers at a time")
 	}

@@ -163,7 +163,7 @@ func (m Connected) LacksKeyring() bool { return errors.Is(m.saveErr, keys.ErrNoK
 
 // KeepInFile is the request to keep a key in a file.
 func (c *Connection) KeepInFile(m Connected, apply func(host.Result) tea.Cmd) *Request {
-	return Ask(nil, "keeping the key", "", func(context.Context) (host.Result, error) {
+	return Ask(nil, "storing the API key", "", func(context.Context) (host.Result, error) {
 		return host.Result{Text: "saved the API key to a file only you can read"}, c.save(m, keys.File)
 	}, apply)
 }
@@ -318,8 +318,8 @@ const (
 )
 
 var sentences = map[Trouble]string{
-	Stopped: "The local service was stopped", NoKey: "No API key", KeyRefused: "The service refused the key", NotInPlan: "The plan does not allow this",
-	Limited: "Request limit reached", Faulty: "The service is failing", Unavailable: "Offline",
+	Stopped: "The local service was stopped", NoKey: "No API key", KeyRefused: "The service rejected the API key", NotInPlan: "The plan does not allow this",
+	Limited: "Rate limit reached", Faulty: "The service is failing", Unavailable: "Offline",
 }
 
 // Temporary reports whether an automatic retry can help.

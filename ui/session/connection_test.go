@@ -154,7 +154,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{fmt.Errorf("connect: %w", keys.ErrNone), NoKey, false, "connect: " + keys.ErrNone.Error()},
 		{fmt.Errorf("x: %w", api.ErrUnauthorized), KeyRefused, false, "x: " + api.ErrUnauthorized.Error()},
 		{api.ErrForbidden, NotInPlan, false, api.ErrForbidden.Error()},
-		{api.ErrRateLimited, Limited, true, "Request limit reached"}, {api.ErrUnexpected, Faulty, true, api.ErrUnexpected.Error()},
+		{api.ErrRateLimited, Limited, true, "Rate limit reached"}, {api.ErrUnexpected, Faulty, true, api.ErrUnexpected.Error()},
 		{api.ErrUnavailable, Unavailable, true, api.ErrUnavailable.Error()},
 		{fmt.Errorf("%w: %w", api.ErrUnavailable, local.ErrStopped), Stopped, false, api.ErrUnavailable.Error() + ": " + local.ErrStopped.Error()},
 		{fmt.Errorf("get: %w", context.DeadlineExceeded), Unavailable, true, "The service did not answer in time"},
@@ -352,7 +352,7 @@ func TestWhyTheServiceCannotBeAsked(t *testing.T) {
 		{&Connection{state: state{Err: api.ErrUnauthorized}}, "Not connected: r tries again"},
 		{&Connection{state: state{Err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
 		{&Connection{Session: &Session{}, state: state{Err: api.ErrUnavailable, retryAt: soon}}, "Offline: retry in 30 s, r tries now"},
-		{&Connection{Session: &Session{}, state: state{Err: api.ErrRateLimited, retryAt: soon}}, "Request limit reached: retry in 30 s"},
+		{&Connection{Session: &Session{}, state: state{Err: api.ErrRateLimited, retryAt: soon}}, "Rate limit reached: retry in 30 s"},
 		{&Connection{Session: &Session{}, state: state{Err: api.ErrUnavailable, retryAt: now}}, ""},
 		{&Connection{Session: &Session{}}, ""},
 	} {

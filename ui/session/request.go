@@ -181,7 +181,7 @@ func (s *Session) SendSample(ctx context.Context, to string) (host.Result, error
 	n := s.samples.Add(1) - 1
 	server, _ := s.SendTo()
 	sender, err := host.SendSample(ctx, server, to, int(n))
-	return host.Result{Text: "sent “" + sender + "” by SMTP"}, err
+	return host.Result{Text: "sent “" + sender + "” over SMTP"}, err
 }
 
 // seenInterval is how often what was marked is saved, and what other applications saved to files is read: both within a second.

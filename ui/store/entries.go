@@ -163,6 +163,9 @@ const (
 	Gone                  // deleted or expired
 )
 
+// maxSkew is how much the service's clock may differ: an inbox gone so shortly before its expiry time has expired.
+const maxSkew = time.Minute
+
 // Inbox is a listed inbox.
 type Inbox struct {
 	ID, Email, Label string
@@ -201,6 +204,11 @@ func (i *Inbox) Domain() string {
 // Gone reports whether the inbox was deleted or has expired.
 func (i *Inbox) Gone(now time.Time) bool {
 	return i.State == Gone || !i.Expires.IsZero() && !now.Before(i.Expires)
+}
+
+// Deleted reports whether the inbox was deleted: it was gone before it expired.
+func (i *Inbox) Deleted() bool {
+	return i.State == Gone && (i.Expires.IsZero() || i.Expires.Sub(i.EndedAt) > maxSkew)
 }
 
 func (i *Inbox) count(messages map[string]*Message) {

@@ -293,9 +293,9 @@ func Elapsed(d time.Duration) string {
 func (t *Theme) Until(end, now time.Time) string {
 	end, now = t.Local(end), t.Local(now)
 	if y, m, d := end.Date(); now.Year() == y && now.Month() == m && now.Day() == d {
-		return "ends " + end.Format("15:04")
+		return "expires " + end.Format("15:04")
 	}
-	return "ends " + end.Format("2 Jan 15:04")
+	return "expires " + end.Format("2 Jan 15:04")
 }
 
 // Caret is the style of the cell at which text is typed.

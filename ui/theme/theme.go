@@ -146,7 +146,7 @@ func load(name string, dark, known bool, p colorprofile.Profile) (*Theme, error)
 	}
 	data, err := assets.Themes.ReadFile(path.Join("themes", name+".toml"))
 	if err != nil {
-		return nil, fmt.Errorf("there is no theme %q; choose one of %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown theme %q; choose one of %s", name, strings.Join(Names(), ", "))
 	}
 	t := &Theme{Name: name, Dark: dark, Profile: p}
 	var f struct{ Dark, Light, Either roles[string] }
