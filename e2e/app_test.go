@@ -53,13 +53,10 @@ func TestApplicationShowsMailAsItArrives(t *testing.T) {
 
 	send(t, app.smtp, app.address, signup(app.address))
 	app.waitFor("Confirm your e-mail address", "Acme")
-	app.typeKeys("\r")
-	app.waitFor("Welcome to Acme, Ada", "482913")
+	app.step("\r", "Welcome to Acme, Ada", "482913")
 
-	app.typeKeys("d")
-	app.waitFor("Delete")
-	app.typeKeys("y")
-	app.waitFor("There are no inboxes.")
+	app.step("d", "Delete")
+	app.step("y", "There are no inboxes.")
 	rest.wants(http.StatusNotFound, http.MethodGet, "/v1/inboxes/"+inboxID, "")
 
 	app.typeKeys("q")

@@ -27,8 +27,7 @@ func (m *machine) openSignup() *application {
 	app := m.openApplication()
 	send(m.t, app.smtp, app.address, signup(app.address))
 	app.waitFor("Confirm your e-mail address")
-	app.typeKeys("\r")
-	app.waitFor("Welcome to Acme, Ada")
+	app.step("\r", "Welcome to Acme, Ada")
 	return app
 }
 
@@ -44,10 +43,8 @@ func TestALinkThatCannotBeOpenedIsCopied(t *testing.T) {
 		{[]string{"BROWSER=xdg-open", "SSH_CONNECTION=x"}, "! xdg-open could not open it: exit status 3"},
 	} {
 		app := newMachine(t).withProgram("xdg-open", "exit 3").with(c.environ...).openSignup()
-		app.typeKeys("o")
-		app.waitFor("acme.example/confirm")
-		app.typeKeys("o")
-		app.waitFor(c.copied)
+		app.step("o", "acme.example/confirm")
+		app.step("o", c.copied)
 		app.typeKeys("q")
 		app.exitStatus()
 	}
@@ -79,12 +76,10 @@ func TestAMessageIsPipedToACommand(t *testing.T) {
 		{"raw\r", "true", "✓ ran true"},
 		{"raw\r", `grep Message-ID; echo "$MAYFLY_CODE from $MAYFLY_FROM"`, "482913 from no-reply@acme.example"},
 	} {
-		app.typeKeys("|")
-		app.waitFor("Pipe to a command")
+		app.step("|", "Pipe to a command")
 		app.typeKeys("\x15" + c.command + "\r") // ctrl+u empties the line of the command before
 		app.waitFor("Pipe to " + c.command)
-		app.typeKeys(c.choose)
-		app.waitFor(c.want)
+		app.step(c.choose, c.want)
 	}
 	app.waitFor("Message-ID: <1@acme.example>", "esc closes")
 	app.typeKeys("\x1b")
@@ -94,12 +89,9 @@ func TestAMessageIsPipedToACommand(t *testing.T) {
 func TestACommandGetsTheTerminal(t *testing.T) {
 	t.Parallel()
 	app := newMachine(t).openSignup()
-	app.typeKeys("|")
-	app.waitFor("Pipe to a command")
-	app.typeKeys("!wc -w; stty -a </dev/tty | grep -o ' icanon'\r")
-	app.waitFor("Pipe to !wc -w")
-	app.typeKeys("\r")
-	app.waitFor(" icanon", "press a key to return")
+	app.step("|", "Pipe to a command")
+	app.step("!wc -w; stty -a </dev/tty | grep -o ' icanon'\r", "Pipe to !wc -w")
+	app.step("\r", " icanon", "press a key to return")
 	if out := app.output(); strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
 		t.Error("the command is on the screen of the application")
 	}
@@ -120,10 +112,8 @@ func TestTheEditorGetsTheMessageAsAFile(t *testing.T) {
 	for n, c := range []struct{ view, file, content string }{
 		{"1", "message.txt", "Your verification code is 482913"}, {"3", "message.html", "<h1>Welcome to Acme, Ada</h1>"}, {"5", "message.eml", "Message-ID: <1@acme.example>"},
 	} {
-		app.typeKeys(c.view + "e")
-		app.waitFor("editing "+c.file, "-r--------", fmt.Sprint("interrupted ", n+1))
-		app.typeKeys("0\r")
-		app.waitFor("n new", "482913")
+		app.step(c.view+"e", "editing "+c.file, "-r--------", fmt.Sprint("interrupted ", n+1))
+		app.step("0\r", "n new", "482913")
 		if copied, err := os.ReadFile(filepath.Join(m.home, "copy")); err != nil || !strings.Contains(string(copied), c.content) {
 			t.Errorf("the editor got %q, %v", copied, err)
 		}
@@ -131,17 +121,14 @@ func TestTheEditorGetsTheMessageAsAFile(t *testing.T) {
 		must(t, err)
 		eventually(t, "the file is removed", func() bool { _, err := os.Stat(filepath.Dir(string(path))); return os.IsNotExist(err) })
 	}
-	app.typeKeys("e")
-	app.waitFor("interrupted 4")
-	app.typeKeys("7\r")
-	app.waitFor("! editor: exit status 7")
+	app.step("e", "interrupted 4")
+	app.step("7\r", "! editor: exit status 7")
 }
 
 func TestATerminatedApplicationEndsTheEditor(t *testing.T) {
 	t.Parallel()
 	app := newMachine(t).withProgram("editor", "echo editing; exec sleep 600").with("EDITOR=editor").openSignup()
-	app.typeKeys("e")
-	app.waitFor("editing")
+	app.step("e", "editing")
 	must(t, app.cmd.Process.Signal(syscall.SIGTERM))
 	app.exitStatus()
 	app.checkRestored(syscall.SIGTERM)
@@ -166,21 +153,15 @@ y = "echo never"
 		t.Errorf("the key of an action is given to a command: %s%s", stdout, stderr)
 	}
 	app := m.openApplication()
-	app.typeKeys("X")
-	app.waitFor("✓ to " + app.address)
-	app.typeKeys("Q")
-	app.waitFor("Select a message first")
+	app.step("X", "✓ to "+app.address)
+	app.step("Q", "Select a message first")
 	mail := strings.Replace(signup(app.address), "Subject: Confirm your e-mail address", "Subject: Confirm $(touch pwned) `touch pwned` \"; touch pwned", 1)
 	send(t, app.smtp, app.address, mail)
 	app.waitFor("482913")
-	app.typeKeys("B")
-	app.waitFor("✓ 482913|https://acme.example/confirm?token=abc|Confirm $(touch pwned) `touch pwned` \"; touch pwned")
-	app.typeKeys("\x18")
-	app.waitFor("✓ 1")
-	app.typeKeys(":")
-	app.waitFor("Actions")
-	app.typeKeys("echo to")
-	app.waitFor("Run echo to $MAYFLY_ADDRESS")
+	app.step("B", "✓ 482913|https://acme.example/confirm?token=abc|Confirm $(touch pwned) `touch pwned` \"; touch pwned")
+	app.step("\x18", "✓ 1")
+	app.step(":", "Actions")
+	app.step("echo to", "Run echo to $MAYFLY_ADDRESS")
 	if _, err := os.Stat(filepath.Join(m.home, "pwned")); !os.IsNotExist(err) {
 		t.Error("a mail ran a command")
 	}

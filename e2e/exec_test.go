@@ -146,8 +146,7 @@ func TestExecInTerminal(t *testing.T) {
 	}
 	s.typeKeys("\x1a") // ctrl+z
 	s.waitFor("Stopped")
-	s.typeKeys("echo \"jobs: $(jobs | wc -l)\"; kill -USR1 $(jobs -p); fg; echo status $?\r")
-	s.waitFor("jobs: 1")
+	s.step("echo \"jobs: $(jobs | wc -l)\"; kill -USR1 $(jobs -p); fg; echo status $?\r", "jobs: 1")
 	lines(t, log, 5)
 	s.typeKeys("\x1c") // ctrl+\
 	if got := strings.Join(lines(t, log, 6), " "); got != "ready INT INT INT USR1 QUIT" {
@@ -155,13 +154,11 @@ func TestExecInTerminal(t *testing.T) {
 	}
 	s.typeKeys("\x1a")
 	s.waitUntil("the job stopped again", func(text string) bool { return strings.Count(text, "Stopped") == 2 })
-	s.typeKeys("kill -TERM $(jobs -p); fg; echo status $?\r")
-	s.waitFor("status 7")
+	s.step("kill -TERM $(jobs -p); fg; echo status $?\r", "status 7")
 
 	// A shell ends its loop when ctrl+c kills what it runs.
 	m.write("log", "followed\n")
-	s.typeKeys("for n in 1 2; do echo \"turn $n\"; \"$MAYFLY\" exec -- tail -f \"$LOG\"; done\r")
-	s.waitFor("followed")
+	s.step("for n in 1 2; do echo \"turn $n\"; \"$MAYFLY\" exec -- tail -f \"$LOG\"; done\r", "followed")
 	s.typeKeys("\x03")
 	s.typeKeys("echo status $?\r")
 	if text := s.waitFor("status 130"); strings.Contains(text, "turn 2") {

@@ -92,12 +92,10 @@ func TestSuspendingTheApplicationStopsNoMail(t *testing.T) {
 		return shownAddress.MatchString(text) && shownSMTP.MatchString(text)
 	})
 	address, smtp := shownAddress.FindString(text), shownSMTP.FindStringSubmatch(text)[1]
-	s.typeKeys("\x1a")
-	s.waitFor("was suspended")
+	s.step("\x1a", "was suspended")
 	send(t, smtp, address, signup(address))
 	m.prints("482913", "wait", address, "--code")
-	s.typeKeys("\r")
-	s.waitFor("Confirm your e-mail address", smtp)
+	s.step("\r", "Confirm your e-mail address", smtp)
 	s.typeKeys("q")
 	s.exitStatus()
 }
@@ -248,8 +246,7 @@ func TestUpAndDown(t *testing.T) {
 		t.Error("after down, SMTP is open")
 	}
 	app.waitFor("stopped: r starts it")
-	app.typeKeys("r")
-	app.waitFor("● live")
+	app.step("r", "● live")
 	send(t, smtp, address, signup(address))
 	app.waitFor("Confirm your e-mail address")
 

@@ -395,10 +395,8 @@ func TestDocsHostedService(t *testing.T) {
 	}
 	s := startInTerminal(t, cmd)
 	s.waitFor("API key for")
-	s.typeKeys(apitest.Key + "\r")
-	s.waitFor("n new")
-	s.typeKeys("n")
-	s.waitFor("@" + apitest.Domain)
+	s.step(apitest.Key+"\r", "n new")
+	s.step("n", "@"+apitest.Domain)
 	s.typeKeys("q")
 	if status := s.exitStatus(); status != 0 {
 		t.Errorf("status %d: %s", status, s.text())

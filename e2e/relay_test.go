@@ -95,10 +95,8 @@ func TestReleaseInTheApplication(t *testing.T) {
 	send(t, app.smtp, app.address, signup(app.address))
 	app.waitFor("Confirm your e-mail address")
 
-	app.typeKeys("R")
-	app.waitFor("Release this message", "→ qa@example.com, *@example.org")
-	app.typeKeys("nobody\r")
-	app.waitFor("Release this message", `│ ! release the message: "nobody" is not an address`)
+	app.step("R", "Release this message", "→ qa@example.com, *@example.org")
+	app.step("nobody\r", "Release this message", `│ ! release the message: "nobody" is not an address`)
 	app.typeKeys("\x15user%host@example.org\r")
 	app.waitFor("Release this message", "│ ! release the message: The relay is not allowed", "user%host@example.org (403)")
 	app.typeKeys("\x15q\x1b[C\r") // the right arrow completes
@@ -115,8 +113,7 @@ func TestReleaseWithoutARelay(t *testing.T) {
 	app := m.openApplication("the relay allows no address")
 	send(t, app.smtp, app.address, signup(app.address))
 	app.waitFor("Confirm your e-mail address")
-	app.typeKeys("R")
-	app.waitFor("No relay: configure [relay] in config.toml, then restart with `mayfly down`")
+	app.step("R", "No relay: configure [relay] in config.toml, then restart with `mayfly down`")
 	if _, stderr, status := m.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "the local service has no relay; set one up under [relay] in config.toml, then `mayfly down`") {
 		t.Errorf("status %d: %s", status, stderr)
 	}

@@ -207,12 +207,10 @@ func TestOpenSSH(t *testing.T) {
 
 	screen := startInTerminal(t, command("", ""))
 	screen.waitFor("Inboxes", address)
-	screen.typeKeys("?")
-	screen.waitFor("Keys for")
+	screen.step("?", "Keys for")
 	screen.typeKeys("\x1b")
 	screen.waitUntil("no dialog", func(text string) bool { return !strings.Contains(text, "Keys for") })
-	screen.typeKeys("e")
-	screen.waitFor("Not over SSH")
+	screen.step("e", "Not over SSH")
 	screen.typeKeys("q")
 	if status := screen.exitStatus(); status != 0 {
 		t.Errorf("q ends ssh with %d", status)

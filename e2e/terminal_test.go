@@ -149,6 +149,13 @@ func (s *terminal) typeKeys(keys string) {
 	}
 }
 
+// step types keys, and waits until the screen shows all texts.
+func (s *terminal) step(keys string, texts ...string) {
+	s.t.Helper()
+	s.typeKeys(keys)
+	s.waitFor(texts...)
+}
+
 func (s *terminal) interrupt() {
 	s.t.Helper()
 	must(s.t, s.cmd.Process.Signal(syscall.SIGINT))

@@ -164,10 +164,8 @@ func TestOrderReadAllAndManyToDelete(t *testing.T) {
 		}
 	}}, func(h *harness) {
 		h.wait(3 * time.Second)
-		h.press("h", "g", "l", "*", "D")
-		h.see("Delete 60 messages?", "Type 60 to delete them.")
-		h.press("6", "enter")
-		h.see("! type 60 to delete them")
+		h.step("h g l * D", "Delete 60 messages?", "Type 60 to delete them.")
+		h.step("6 enter", "! type 60 to delete them")
 		if h.press("0"); h.asked(http.MethodDelete) != 0 {
 			t.Error("something is deleted before the number is typed")
 		}
@@ -190,7 +188,6 @@ func TestOrderReadAllAndManyToDelete(t *testing.T) {
 		if h.see("Inboxes with the newest mail first"); order() == before {
 			t.Errorf("the order stays %s", before)
 		}
-		h.press(":", "forward")
-		h.see("Release the message")
+		h.step(": forward", "Release the message")
 	})
 }

@@ -22,10 +22,8 @@ func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
 		h.press("esc", "esc")
 		h.dontSee("This message stays")
 		h.see("✕ expired 1 min ago")
-		h.press("d")
-		h.see("Remove this inbox from the list?")
-		h.press("y")
-		h.see("✓ ada@apitest.example is off the list: it no longer existed")
+		h.step("d", "Remove this inbox from the list?")
+		h.step("y", "✓ ada@apitest.example is off the list: it no longer existed")
 		h.dontSee("✕ expired 1 min ago")
 	})
 }

@@ -26,14 +26,11 @@ func TestDeletingTheMarkedInboxes(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	}), func(h *harness) {
-		h.press("h", "g", "*")
-		h.see("4 marked")
+		h.step("h g *", "4 marked")
 		h.press("*")
 		h.dontSee("marked")
-		h.press("j", "space", "space", "j", "space")
-		h.see("3 marked", "✓ dan", "✓ cid", "✓ ada")
-		h.press("l", "d")
-		h.see("Delete 3 inboxes?", "ada@", "cid@", "dan@")
+		h.step("j space space j space", "3 marked", "✓ dan", "✓ cid", "✓ ada")
+		h.step("l d", "Delete 3 inboxes?", "ada@", "cid@", "dan@")
 		h.server.SetDelay(time.Second)
 		h.press("y")
 		h.wait(1500 * time.Millisecond)
@@ -65,8 +62,7 @@ func TestNewMailMovesNeitherCursorNorScroll(t *testing.T) {
 				t.Fatalf("row %d was\n%s\nand is\n%s", y, before[y], after[y])
 			}
 		}
-		h.press("g")
-		h.see("Fresh")
+		h.step("g", "Fresh")
 	})
 }
 
@@ -80,8 +76,7 @@ func TestTheNewestMailIsShownUntilOneMoves(t *testing.T) {
 		h.deliver(adas, apitest.Mail{From: "g@h.example", Subject: "Between"})
 		h.selected("First")
 		h.see("From  a@b.example")
-		h.press("F")
-		h.see("following")
+		h.step("F", "following")
 		h.deliver(adas, apitest.Mail{From: "e@f.example", Subject: "Third"})
 		h.see("From  e@f.example")
 	})
@@ -136,8 +131,7 @@ func TestNotificationsOnlyWhileNobodyLooks(t *testing.T) {
 
 func TestPausing(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
-		h.press("p")
-		h.see("○ paused", "Watching is paused for this inbox.")
+		h.step("p", "○ paused", "Watching is paused for this inbox.")
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Later"})
 		h.wait(time.Minute)
 		h.dontSee("Later")
@@ -160,45 +154,34 @@ func TestLabelling(t *testing.T) {
 
 func TestAMessageOnTheWholeScreen(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
-		h.press("Z")
-		h.see(" ada ", "482 913")
+		h.step("Z", " ada ", "482 913")
 		if n := strings.Count(strings.Join(h.text(), "\n"), "Confirm your e-mail address"); n != 1 {
 			t.Errorf("the subject is there %d times", n)
 		}
 		h.dontSee("Welcome to Acme")
-		h.press("Z")
-		h.see("Welcome to Acme")
-		h.press("Z", "esc")
-		h.see("Welcome to Acme", "482 913")
-		h.press("Z", "h")
-		h.see("Welcome to Acme")
-		h.press("l")
-		h.see("Welcome to Acme")
+		h.step("Z", "Welcome to Acme")
+		h.step("Z esc", "Welcome to Acme", "482 913")
+		h.step("Z h", "Welcome to Acme")
+		h.step("l", "Welcome to Acme")
 	})
 }
 
 func TestTheKeysWhileAFilterIsTyped(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
-		h.press("/")
-		h.see("enter keep  esc clear  ↑↓ move")
-		h.press("acme")
-		h.see("2 of 4 match")
+		h.step("/", "enter keep  esc clear  ↑↓ move")
+		h.step("acme", "2 of 4 match")
 		h.press("enter")
 		h.dontSee("enter keep")
-		h.press("esc", "h", "/", "nobody")
-		h.see("0 of 2 match")
-		h.press("esc", "l", "enter", "/")
-		h.see("enter keep  esc clear")
+		h.step("esc h / nobody", "0 of 2 match")
+		h.step("esc l enter /", "enter keep  esc clear")
 	})
 }
 
 // Esc and the next key, typed so fast that they arrive at once, are both pressed.
 func TestEscAndTheNextKeyAtOnce(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
-		h.press("/", "nobody")
-		h.see("0 of 4 match")
-		h.press("alt+/", "acme", "enter")
-		h.see("/acme")
+		h.step("/ nobody", "0 of 4 match")
+		h.step("alt+/ acme enter", "/acme")
 		h.press("alt+esc", "?")
 		h.dontSee("/acme")
 		h.see("Keys for inboxes")
@@ -207,16 +190,11 @@ func TestEscAndTheNextKeyAtOnce(t *testing.T) {
 
 func TestTheReasonWhyNot(t *testing.T) {
 	play(t, wide, func(h *harness) {
-		h.press("c")
-		h.see("There are no messages yet")
-		h.press("d")
-		h.see("No inboxes yet: n creates one")
-		h.press("t")
-		h.see("Sample messages can only be sent to the local service")
-		h.press("ctrl+p", "compare")
-		h.see("Compare with the previous similar message, or two marked")
-		h.press("enter")
-		h.see("Select a message first")
+		h.step("c", "There are no messages yet")
+		h.step("d", "No inboxes yet: n creates one")
+		h.step("t", "Sample messages can only be sent to the local service")
+		h.step("ctrl+p compare", "Compare with the previous similar message, or two marked")
+		h.step("enter", "Select a message first")
 	})
 }
 
@@ -299,33 +277,25 @@ func TestAHeldKeyActsOnce(t *testing.T) {
 
 func TestDeletingMessages(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
-		h.press("G", "D")
-		h.see("Delete this message?", "GitHub")
+		h.step("G D", "Delete this message?", "GitHub")
 		h.press("n")
 		h.selected("GitHub")
-		h.press("D", "y")
-		h.see("deleted “[GitHub] Please verify your device”")
-		h.press("g", "space", "space", "D")
-		h.see("Delete 2 messages?", "Acme: Confirm your e-mail address")
+		h.step("D y", "deleted “[GitHub] Please verify your device”")
+		h.step("g space space D", "Delete 2 messages?", "Acme: Confirm your e-mail address")
 		h.press("y")
 		h.wait(time.Second)
 		h.see("deleted 2 messages", "0/1")
 		h.selected("Welcome to Acme")
-		h.press("enter", "D", "y")
-		h.see("Waiting for mail")
+		h.step("enter D y", "Waiting for mail")
 	})
 }
 
 func TestEmptyingAnInbox(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
-		h.press("h", "g", "D")
-		h.see("Select an inbox first")
-		h.press("j", "D")
-		h.see("Delete all messages of this inbox?", "4 messages will be deleted; the inbox is kept.")
-		h.press("y")
-		h.see("emptied ada@", "Waiting for mail")
-		h.press("D")
-		h.see("This inbox has no messages")
+		h.step("h g D", "Select an inbox first")
+		h.step("j D", "Delete all messages of this inbox?", "4 messages will be deleted; the inbox is kept.")
+		h.step("y", "emptied ada@", "Waiting for mail")
+		h.step("D", "This inbox has no messages")
 	})
 }
 
@@ -334,16 +304,11 @@ func TestAServiceThatCannotDeleteMessages(t *testing.T) {
 	set := with(someMail)
 	set.service.Extensions = false
 	play(t, set, func(h *harness) {
-		h.press("D", "y")
-		h.see("this service cannot delete single messages")
-		h.press("D")
-		h.see("This service cannot delete single messages")
-		h.press("+", "enter")
-		h.see("! this service cannot extend inboxes")
+		h.step("D y", "this service cannot delete single messages")
+		h.step("D", "This service cannot delete single messages")
+		h.step("+ enter", "! this service cannot extend inboxes")
 		h.press("esc")
-		h.press("h", "D", "y")
-		h.see("this service cannot delete all messages")
-		h.press("D")
-		h.see("This service cannot delete all messages")
+		h.step("h D y", "this service cannot delete all messages")
+		h.step("D", "This service cannot delete all messages")
 	})
 }

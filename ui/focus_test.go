@@ -25,18 +25,15 @@ func TestFollowingWaitsWhileOneTypes(t *testing.T) {
 	play(t, with(two), func(h *harness) {
 		h.press("F", "h", "/", "bo")
 		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Followed", Text: "Here it is"})
-		h.press("dny")
-		h.see("/bodny")
+		h.step("dny", "/bodny")
 		h.dontSee("Delete")
-		h.press("esc")
-		h.see("Followed", "Here it is")
+		h.step("esc", "Followed", "Here it is")
 
 		h.press("h", "j", "d")
 		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Another", Text: "And another"})
 		h.see("Delete this inbox?")
 		h.dontSee("And another")
-		h.press("n")
-		h.see("And another")
+		h.step("n", "And another")
 	})
 }
 
@@ -45,14 +42,12 @@ func TestAnInboxMadeLateLeavesTheKeysAlone(t *testing.T) {
 		h.server.SetDelay(time.Second)
 		h.press("n", "h", "/", "a")
 		h.wait(3 * time.Second)
-		h.press("dny")
-		h.see("/adny", "copied ")
+		h.step("dny", "/adny", "copied ")
 		h.dontSee("Delete")
 		if len(h.app.store.Order) != 3 {
 			t.Errorf("there are %d inboxes", len(h.app.store.Order))
 		}
-		h.press("esc")
-		h.see(h.copied[0][:8])
+		h.step("esc", h.copied[0][:8])
 	})
 }
 
@@ -61,8 +56,7 @@ func TestAClickElsewhereEndsTyping(t *testing.T) {
 		h.press("h", "/", "ad")
 		h.click(50, 5)
 		h.press("h")
-		h.press("?")
-		h.see("Keys for inboxes")
+		h.step("?", "Keys for inboxes")
 	})
 }
 
@@ -73,8 +67,7 @@ func TestConnectingAgainMovesNothing(t *testing.T) {
 		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.settle()
 		h.selected(store.All)
-		h.press("j", "space", "space", "d", "y")
-		h.see("There are no inboxes")
+		h.step("j space space d y", "There are no inboxes")
 		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.settle()
 		h.see("There are no inboxes")
@@ -115,8 +108,7 @@ func TestAConnectionLeavesTheKeysAlone(t *testing.T) {
 	play(t, set, func(h *harness) {
 		h.press("h", "/", "zz")
 		h.wait(2 * time.Second)
-		h.press("dny")
-		h.see("/zzdny")
+		h.step("dny", "/zzdny")
 		h.dontSee("Delete", "copied")
 
 		h.press("esc", "P", "w", "o", "enter", "/", "ad")
@@ -142,8 +134,7 @@ func TestNoQuestionOpensUnderWhatIsTyped(t *testing.T) {
 		h.press("o", "/")
 		h.wait(10 * time.Second)
 		h.see("Cancelled because you moved on")
-		h.press("oy")
-		h.see("/oy")
+		h.step("oy", "/oy")
 		if len(h.opened) > 0 {
 			t.Errorf("the o of a filter has opened %q", h.opened)
 		}
@@ -180,8 +171,7 @@ func TestWhatIsNotOnTheScreenIsNotActedUpon(t *testing.T) {
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "New", Text: "New"})
 		h.wait(time.Minute)
 		h.selected("New")
-		h.press("a")
-		h.see("Open a message first")
+		h.step("a", "Open a message first")
 	})
 }
 
@@ -189,8 +179,7 @@ func TestLabelsGoWithTheirMessage(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: func(h *harness) { h.inboxNamed("ada", time.Hour) }}, func(h *harness) {
 		h.mail("ada@"+apitest.Domain, confirm)
 		h.wait(time.Minute)
-		h.press("enter", "f")
-		h.see("aConfirm your e-mail address")
+		h.step("enter f", "aConfirm your e-mail address")
 		h.send(tea.WindowSizeMsg{Width: 130, Height: 36})
 		h.see("aConfirm your e-mail address")
 		h.app.reset()

@@ -88,17 +88,13 @@ func TestAMissingKeyIsAskedFor(t *testing.T) {
 		}
 		play(t, set, func(h *harness) {
 			h.see("╭ Connect to a service", "> https://mail.example/v2", "> "+cmp.Or(profile.Name, "not saved"))
-			h.press("esc", "n")
-			h.see("No API key: K connects with one")
-			h.press("K", "enter")
-			h.see("╭ Connect to a service", "│ ! no API key for https://mail.example/v2")
+			h.step("esc n", "No API key: K connects with one")
+			h.step("K enter", "╭ Connect to a service", "│ ! no API key for https://mail.example/v2")
 			if profile.Name == "" {
 				h.press("tab", "home", "team", "shift+tab")
 			}
-			h.press("secret-key", "enter")
-			h.see("╭ Store the API key in a file?", "y store it in a file   esc forget it on exit")
-			h.press("y")
-			h.see("✓ saved the API key to a file only you can read")
+			h.step("secret-key enter", "╭ Store the API key in a file?", "y store it in a file   esc forget it on exit")
+			h.step("y", "✓ saved the API key to a file only you can read")
 			name := cmp.Or(profile.Name, "team")
 			if got, want := fmt.Sprint(kept), fmt.Sprintf("[{%[1]s https://mail.example/v2}secret-key0 {%[1]s https://mail.example/v2}secret-key1]", name); got != want {
 				t.Errorf("kept %s, want %s", got, want)
@@ -112,10 +108,8 @@ func TestAProfileWithoutAKeyOpensOnTheFormThatAsksForIt(t *testing.T) {
 	set.profiles = []session.Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
 	set.connect = onlyOnce(func() error { return keys.ErrNone })
 	play(t, set, func(h *harness) {
-		h.press("P", "work", "enter")
-		h.see("╭ Connect to a service", "> https://work.example", "┃ API key", "> work", "! no API key")
-		h.press("esc")
-		h.see("ada")
+		h.step("P work enter", "╭ Connect to a service", "> https://work.example", "┃ API key", "> work", "! no API key")
+		h.step("esc", "ada")
 	})
 }
 
@@ -123,8 +117,7 @@ func TestANewInboxThatIsRefusedKeepsItsForm(t *testing.T) {
 	set := with(ada)
 	set.service.Extensions = true
 	play(t, set, func(h *harness) {
-		h.press("N", "ada", "enter")
-		h.see("╭ New inbox", "> ada", "is taken (400)")
+		h.step("N ada enter", "╭ New inbox", "> ada", "is taken (400)")
 		h.press("2", "tab", "right", "right", "tab", "ctrl+u", "30m", "enter")
 		h.dontSee("╭ New inbox")
 		if want := "ada2@other.example"; len(h.copied) != 1 || h.copied[0] != want {
@@ -132,8 +125,7 @@ func TestANewInboxThatIsRefusedKeepsItsForm(t *testing.T) {
 		}
 		h.see("30 min")
 		h.server.SetDelay(2 * time.Second)
-		h.press("N", "bob", "enter")
-		h.see("waiting for the service…")
+		h.step("N bob enter", "waiting for the service…")
 		h.press("esc", "y") // goes on without the form
 		h.wait(3 * time.Second)
 		h.see("bob")
@@ -143,27 +135,21 @@ func TestANewInboxThatIsRefusedKeepsItsForm(t *testing.T) {
 func TestAMessageIsSentOnToWhomTheRelayMaySend(t *testing.T) {
 	for reason, service := range map[string]apitest.Options{"! This service has no relay: only its operator can set one up": extended, "This service has no relay": {}} {
 		play(t, setting{width: 120, height: 36, before: someMail, service: service}, func(h *harness) {
-			h.press("R")
-			h.see(strings.TrimPrefix(reason, "! "))
+			h.step("R", strings.TrimPrefix(reason, "! "))
 			h.dontSee("╭ Send")
 		})
 	}
 	set := setting{width: 80, height: 24, before: someMail, service: apitest.Options{Extensions: true, RelayAllow: []string{"*@example.org", "qa@example.com"}}}
 	play(t, set, func(h *harness) {
-		h.press("R")
-		h.see("╭ Release this message", "→ *@example.org, qa@example.com")
+		h.step("R", "╭ Release this message", "→ *@example.org, qa@example.com")
 		h.server.FailIf(apitest.Forbidden, 2, func(r *http.Request) bool { return r.Method == http.MethodPost })
-		h.press("bob@example.net", "enter")
-		h.see("╭ Release this message", "› bob@example.net", "│ ! release the message: Your plan does not allow this")
-		h.press("ctrl+u", "bob", "right")
-		h.see("› bob@example.org", "→ *@example.org, qa@example.com")
-		h.press("enter")
-		h.see("╭ Release this message", "› bob@example.org", "! ")
+		h.step("bob@example.net enter", "╭ Release this message", "› bob@example.net", "│ ! release the message: Your plan does not allow this")
+		h.step("ctrl+u bob right", "› bob@example.org", "→ *@example.org, qa@example.com")
+		h.step("enter", "╭ Release this message", "› bob@example.org", "! ")
 		h.press("enter")
 		h.dontSee("╭ Release this message")
 		h.see("✓ released to bob@example.org")
-		h.press("R")
-		h.see("› bob@example.org")
+		h.step("R", "› bob@example.org")
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"mayfly/internal/fortest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -21,12 +23,8 @@ func (h *harness) golden(name string) {
 	got := h.cells()
 	path := filepath.Join("testdata", name+".golden")
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			h.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			h.t.Fatal(err)
-		}
+		fortest.Must(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		fortest.Must(h.t, os.WriteFile(path, []byte(got), 0o644))
 		return
 	}
 	want, err := os.ReadFile(path)

@@ -21,6 +21,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/internal/config"
+	"mayfly/internal/fortest"
 	"mayfly/internal/registry"
 	"mayfly/internal/term"
 	"mayfly/keys"
@@ -153,9 +154,7 @@ func (h *harness) machine(dir string) *host.Host {
 // connection is the usual one.
 func (h *harness) connection() *session.Service {
 	client, err := api.New(cmp.Or(h.other, "https://mail.example"), apitest.Key, api.Options{Transport: h.server.Transport(), MaxWait: session.MaxWait})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	fortest.Must(h.t, err)
 	return &session.Service{
 		Client: client, Registry: h.registry, Name: "mail.example", Profile: "test", SMTP: smtpAt(h.smtp, ""), Local: h.smtp != "",
 	}
@@ -285,6 +284,13 @@ func (h *harness) press(names ...string) {
 	}
 }
 
+// step presses keys, with spaces between their names, after which every text stands on the screen.
+func (h *harness) step(keys string, texts ...string) {
+	h.t.Helper()
+	h.press(strings.Fields(keys)...)
+	h.see(texts...)
+}
+
 // click clicks a cell.
 func (h *harness) click(x, y int) {
 	h.t.Helper()
@@ -300,9 +306,7 @@ func keyPress(name string) tea.KeyPressMsg { return uitest.Keys(name)[0] }
 func (h *harness) mail(address string, m apitest.Mail) api.Message {
 	h.t.Helper()
 	msg, err := h.server.Deliver(address, m)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	fortest.Must(h.t, err)
 	return msg
 }
 
@@ -310,13 +314,9 @@ func (h *harness) mail(address string, m apitest.Mail) api.Message {
 func (h *harness) inboxNamed(name string, ttl time.Duration) api.Inbox {
 	h.t.Helper()
 	in, err := h.server.Create(name, ttl)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	fortest.Must(h.t, err)
 	k := registry.FromAPI(in)
-	if err := h.registry.Put(k); err != nil {
-		h.t.Fatal(err)
-	}
+	fortest.Must(h.t, h.registry.Put(k))
 	return in
 }
 

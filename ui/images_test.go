@@ -56,19 +56,16 @@ func (h *harness) colours(text string) map[color.RGBA]int {
 
 func TestImagesAreShownOnRequest(t *testing.T) {
 	play(t, setting{width: 120, height: 40, service: apitest.Options{Extensions: true}, before: illustrated}, func(h *harness) {
-		h.press("enter")
-		h.see("2 images: i shows them", "1 remote image: not loaded", "Noon", "Dusk")
+		h.step("enter", "2 images: i shows them", "1 remote image: not loaded", "Noon", "Dusk")
 		if cells := h.colours("▀"); len(cells) > 0 {
 			t.Fatalf("half blocks before they were asked for: %v", cells)
 		}
-		h.press("i")
-		h.see("Noon", "Between.", "Dusk", "Remote")
+		h.step("i", "Noon", "Between.", "Dusk", "Remote")
 		h.dontSee("i shows them")
 		if cells := h.colours("▀"); len(cells) != 1 || cells[color.RGBA{30, 160, 70, 255}] != 2*5*20 { // twice 160×80 px
 			t.Fatalf("half blocks of %v:\n%s", cells, strings.Join(h.text(), "\n"))
 		}
-		h.press("i")
-		h.see("2 images: i shows them", "The images are hidden again")
+		h.step("i", "2 images: i shows them", "The images are hidden again")
 		if cells := h.colours("▀"); len(cells) > 0 {
 			t.Errorf("half blocks are left: %v", cells)
 		}

@@ -128,10 +128,8 @@ func TestExtendingAddsTime(t *testing.T) {
 		h.inboxNamed("ada", 5*time.Hour)
 	}}, func(h *harness) {
 		end := h.app.inboxes.Inbox().Expires
-		h.press("+")
-		h.see("+1h: expires " + end.Add(time.Hour).Format("15:04"))
-		h.press("ctrl+u", "90", "enter")
-		h.see("! add a unit, such as 90m or 90h")
+		h.step("+", "+1h: expires "+end.Add(time.Hour).Format("15:04"))
+		h.step("ctrl+u 90 enter", "! add a unit, such as 90m or 90h")
 		h.press("m")
 		h.wait(time.Minute)
 		h.press("enter")
@@ -140,7 +138,6 @@ func TestExtendingAddsTime(t *testing.T) {
 		if got := h.app.inboxes.Inbox().Expires.Sub(end); got > 90*time.Minute || got < 90*time.Minute-time.Second { // a ttl is of whole seconds
 			t.Errorf("the inbox has %v more", got)
 		}
-		h.press("+", "ctrl+u", "2d")
-		h.see("+2d: expires " + end.Add(90*time.Minute+48*time.Hour).Format("2 Jan 15:04"))
+		h.step("+ ctrl+u 2d", "+2d: expires "+end.Add(90*time.Minute+48*time.Hour).Format("2 Jan 15:04"))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mayfly/internal/config"
+	"mayfly/internal/fortest"
 )
 
 // keyTable lists the actions by group, with their usual keys and their names in config.toml.
@@ -34,9 +35,7 @@ func TestTheListOfKeys(t *testing.T) {
 	const file = "../docs/keybindings.md"
 	const begin = "<!-- keys: made from the table of actions; go test ./ui -update writes it anew -->\n"
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	before, rest, ok := strings.Cut(string(data), begin)
 	list, after, found := strings.Cut(rest, "<!-- /keys -->")
 	want := keyTable(newActions())
@@ -47,9 +46,7 @@ func TestTheListOfKeys(t *testing.T) {
 	case !*update:
 		t.Errorf("the list in %s is not that of the application; go test ./ui -update writes it", file)
 	default:
-		if err := os.WriteFile(file, []byte(before+begin+want+"<!-- /keys -->"+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, os.WriteFile(file, []byte(before+begin+want+"<!-- /keys -->"+after), 0o644))
 	}
 }
 

@@ -59,8 +59,7 @@ func TestAttachments(t *testing.T) {
 		time.Sleep(time.Second)
 		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Files", Text: "Here", Attachments: all})
 	}), func(h *harness) {
-		h.press("enter")
-		h.see("a files")
+		h.step("enter", "a files")
 		for _, c := range []struct {
 			keys []string
 			see  []string
@@ -94,8 +93,7 @@ func TestAttachments(t *testing.T) {
 
 func TestSavingWhereThereIsNoRawMessage(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: someMail}, func(h *harness) {
-		h.press("s")
-		h.see("saved ", "Confirm your e-mail address.html")
+		h.step("s", "saved ", "Confirm your e-mail address.html")
 	})
 }
 
@@ -147,15 +145,11 @@ func TestSearchingTheMessage(t *testing.T) {
 		text := strings.Repeat("Nothing here.\n\n", 30) + "The needle is here.\n\n" + strings.Repeat("Nor here.\n\n", 30) + "Another NEEDLE.\n"
 		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Hay", Text: text})
 	}}, func(h *harness) {
-		h.press("enter", "/", "needle", "enter")
-		h.see("1 of 2", "n next  N previous  esc clear")
+		h.step("enter / needle enter", "1 of 2", "n next  N previous  esc clear")
 		h.dontSee("n new")
-		h.press("n")
-		h.see("2 of 2", "Another NEEDLE.")
-		h.press("n")
-		h.see("1 of 2", "The needle is here.")
-		h.press("N")
-		h.see("2 of 2")
+		h.step("n", "2 of 2", "Another NEEDLE.")
+		h.step("n", "1 of 2", "The needle is here.")
+		h.step("N", "2 of 2")
 		if inboxes := len(h.app.store.Order); inboxes != 1 || len(h.app.dialogs) != 0 || len(h.copied) != 0 {
 			t.Fatalf("walking the hits left %d inboxes, %d dialogs and a clipboard of %q", inboxes, len(h.app.dialogs), h.copied)
 		}
@@ -201,8 +195,7 @@ func TestTheOutcomeOfOpeningALinkIsShown(t *testing.T) {
 func TestWhatNothingCanOpenIsCopied(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.noOpener = errors.New("no display")
-		h.press("enter", "o", "o")
-		h.see("✓ copied the link: nothing here can open it (no display)")
+		h.step("enter o o", "✓ copied the link: nothing here can open it (no display)")
 		h.press("b")
 		path := h.copied[len(h.copied)-1]
 		h.see("✓ copied " + path + ": nothing here can open it")
@@ -232,8 +225,7 @@ func TestTheCopyMenu(t *testing.T) {
 			h.mail(in.Email, apitest.Mail{From: "no-reply@acme.example", FromName: "Acme", Subject: "Confirm", HTML: confirmHTML, Raw: []byte(raw)})
 		})
 		play(t, set, func(h *harness) {
-			h.press("Y")
-			h.see("Code 482913", "Link Confirm e-mail", "app.acme.example", "Address of the sender no-reply@acme.example", "Subject: Confirm")
+			h.step("Y", "Code 482913", "Link Confirm e-mail", "app.acme.example", "Address of the sender no-reply@acme.example", "Subject: Confirm")
 			h.press(c.typed, "enter")
 			h.see(c.says)
 			if got := h.copied[len(h.copied)-1]; got != c.want {
@@ -283,17 +275,12 @@ func TestComparing(t *testing.T) {
 		h.see("- 1 Jan 00:01:02  ada@", "482913 is your code", "+ 1 Jan 00:02:02  bob@", "731002 is your code", "n next", "esc back")
 		h.see("Hello Ada", "Hello Bob", "⋯ ")
 		h.dontSee("Inboxes", "n new")
-		h.press("v")
-		h.see("Sign in  https://acme.example/1", "Sign in  https://acme.example/2")
-		h.press("esc")
-		h.see("Inboxes", "n new")
-		h.press("h", "g", "l", "G", "=")
-		h.see("Welcome", "No earlier similar message from Acme")
+		h.step("v", "Sign in  https://acme.example/1", "Sign in  https://acme.example/2")
+		h.step("esc", "Inboxes", "n new")
+		h.step("h g l G =", "Welcome", "No earlier similar message from Acme")
 		h.dontSee("esc back")
-		h.press("space", "=")
-		h.see("Mark a second message to compare: space, or none")
-		h.press("g", "space", "=")
-		h.see("- 1 Jan 00:00:02  ada@", "+ 1 Jan 00:02:02  bob@")
+		h.step("space =", "Mark a second message to compare: space, or none")
+		h.step("g space =", "- 1 Jan 00:00:02  ada@", "+ 1 Jan 00:02:02  bob@")
 	})
 }
 
@@ -308,8 +295,7 @@ func TestPassingAMessageDoesNotReadIt(t *testing.T) {
 		if n := h.app.store.Unread(); n != 5 {
 			t.Fatalf("%d messages are unread", n)
 		}
-		h.press("j", "j", "j")
-		h.see("Mail 2")
+		h.step("j j j", "Mail 2")
 		h.wait(time.Second)
 		if n := h.app.store.Unread(); n != 4 {
 			t.Errorf("three messages were passed and the last one seen: %d are unread", n)

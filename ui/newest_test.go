@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
+	"mayfly/internal/fortest"
 	"mayfly/ui/theme"
 )
 
@@ -89,8 +90,7 @@ func TestWhichCodeIsCopied(t *testing.T) {
 		}, selected: "111111", copies: "111111", says: "a newer code arrived: 333333"},
 		{name: "of the newest while following", before: []string{"F", "enter"}, copies: "222222", says: "copied 222222 (OSC 52"},
 		{name: "of a mail that came under a dialog", before: []string{"d"}, then: func(h *harness) {
-			h.press("n")
-			h.see("Your verification code is 222222")
+			h.step("n", "Your verification code is 222222")
 		}, copies: "222222", says: "copied 222222 (OSC 52"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,8 +138,7 @@ func TestACodeIsWaitedFor(t *testing.T) {
 				h.mail(adas, coded("Acme", "222222", 0))
 				h.wait(500 * time.Millisecond)
 				h.see("Code 222222")
-				h.press("c")
-				h.see("Reading the message from Acme…")
+				h.step("c", "Reading the message from Acme…")
 				c.then(h)
 				h.wait(20 * time.Second)
 				if !slices.Equal(h.copied, c.copies) {
@@ -162,10 +161,8 @@ func TestTheLinkThatIsOpenedIsTheNewest(t *testing.T) {
 		h.deliver(adas, coded("Acme", "111111", 0))
 		h.press("h")
 		h.deliver(adas, coded("Bank", "222222", 0))
-		h.press("o")
-		h.see("token=222222", "The link from Bank")
-		h.press("esc", "l", "j", "o")
-		h.see("token=111111", "The link; a newer one arrived")
+		h.step("o", "token=222222", "The link from Bank")
+		h.step("esc l j o", "token=111111", "The link; a newer one arrived")
 	})
 }
 
@@ -252,13 +249,11 @@ func TestMovingInTheListPreviews(t *testing.T) {
 		h.press("j")
 		h.wait(time.Second)
 		h.see("Begin 1")
-		h.press("l", "G")
-		h.see("End 1")
+		h.step("l G", "End 1")
 		h.press("h", "j")
 		h.wait(time.Second)
 		h.see("Begin 0")
-		h.press("k")
-		h.see("Begin 1")
+		h.step("k", "Begin 1")
 	})
 }
 
@@ -267,9 +262,7 @@ func TestMovingInTheListPreviews(t *testing.T) {
 func (h *harness) restarted(dir string, meanwhile func()) *harness {
 	h.t.Helper()
 	h.cancel()
-	if err := h.app.close(); err != nil {
-		h.t.Fatal(err)
-	}
+	fortest.Must(h.t, h.app.close())
 	meanwhile()
 	time.Sleep(time.Minute)
 	again := newHarness(h.t, with(func(again *harness) { again.server = h.server }), dir)
@@ -291,12 +284,8 @@ func TestUnreadSurvivesARestart(t *testing.T) {
 			h.mail(in.Email, plain("Late"))
 		}, []string{"1 of 3 unread", "0 of 1 unread", "1 of 1 unread"}},
 		{"where nothing can be kept", func(dir string) {
-			if err := os.RemoveAll(filepath.Join(dir, "registry")); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "registry"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			fortest.Must(t, os.RemoveAll(filepath.Join(dir, "registry")))
+			fortest.Must(t, os.WriteFile(filepath.Join(dir, "registry"), nil, 0o600))
 		}, func(*harness) {}, []string{"3 of 3 unread", "1 of 1 unread"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -345,8 +334,7 @@ func TestTheNewestUnreadMail(t *testing.T) {
 		h.press(".")
 		h.selected("Acme")
 		h.dontSee("goes there")
-		h.press(".")
-		h.see("No unread messages")
+		h.step(".", "No unread messages")
 	})
 }
 

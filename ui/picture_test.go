@@ -17,6 +17,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
+	"mayfly/internal/fortest"
 )
 
 // The colours in which the browser of these tests paints.
@@ -36,9 +37,7 @@ func browserOf(t *testing.T) (set setting, runs func() int) {
 	dir := t.TempDir()
 	write := func(name string, content []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, os.WriteFile(path, content, 0o700))
 		return path
 	}
 	for name, c := range map[string]color.RGBA{"640 light": light, "640 dark": dark, "375 light": lightPhone, "375 dark": darkPhone} {
@@ -50,9 +49,7 @@ func browserOf(t *testing.T) (set setting, runs func() int) {
 		draw.Draw(m, m.Rect, image.NewUniform(c), image.Point{}, draw.Src)
 		m.Set(1, 955, color.White) // or all of it would be background
 		var b bytes.Buffer
-		if err := png.Encode(&b, m); err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, png.Encode(&b, m))
 		write(name, []byte(base64.StdEncoding.EncodeToString(b.Bytes())))
 	}
 	log := filepath.Join(dir, "log")
@@ -92,13 +89,10 @@ func (h *harness) seePainted(want color.RGBA) {
 func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 	set, runs := browserOf(t)
 	play(t, set, func(h *harness) {
-		h.press("enter")
-		h.see("Second", "Hello")
+		h.step("enter", "Second", "Hello")
 		h.dontSee("w phone")
-		h.press("w")
-		h.see("Only available in the web view: 7 shows it")
-		h.press("7")
-		h.see("Half blocks", "w phone  W dark")
+		h.step("w", "Only available in the web view: 7 shows it")
+		h.step("7", "Half blocks", "w phone  W dark")
 		h.seePainted(light)
 		h.press("w")
 		h.seePainted(lightPhone)
@@ -114,14 +108,12 @@ func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 		h.see("↓")
 		h.press("G")
 		h.dontSee("↓", "Half blocks")
-		h.press("2")
-		h.see("Hello")
+		h.step("2", "Hello")
 		if cells := h.colours("▀"); len(cells) > 0 {
 			t.Errorf("the text is below a picture: %v", cells)
 		}
 		h.press("7", "W")
-		h.press("shift+tab", "j")
-		h.see("First", "Hello")
+		h.step("shift+tab j", "First", "Hello")
 		h.press("7") // the look is kept
 		if h.seePainted(dark); runs() != 5 {
 			t.Errorf("the browser was run %d times for two mails", runs())
@@ -132,8 +124,7 @@ func TestAMessageAsABrowserPaintsIt(t *testing.T) {
 		}
 		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
 		h.settle()
-		h.press("enter")
-		h.see("dark  view 7 of 7", "w phone  W light")
+		h.step("enter", "dark  view 7 of 7", "w phone  W light")
 		h.seePainted(dark)
 	})
 }
@@ -142,10 +133,8 @@ func TestNoBrowserPaints(t *testing.T) {
 	set, _ := browserOf(t)
 	set.config = ""
 	play(t, set, func(h *harness) {
-		h.press("7")
-		h.see("no-browser-in-tests, the command under [browser]", "r try again")
-		h.press("1")
-		h.see("Hello")
+		h.step("7", "no-browser-in-tests, the command under [browser]", "r try again")
+		h.step("1", "Hello")
 		h.dontSee("no-browser")
 	})
 }

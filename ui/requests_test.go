@@ -33,18 +33,15 @@ func TestWhatWasAskedForIsShownAtOnceAndOnce(t *testing.T) {
 		set := setting{width: size.w, height: size.h, before: ada}
 		play(t, set, func(h *harness) {
 			h.server.SetDelay(4 * time.Second)
-			h.press("n")
-			h.see("creating an inbox…")
-			h.press("n", "n")
-			h.see("still creating an inbox…")
+			h.step("n", "creating an inbox…")
+			h.step("n n", "still creating an inbox…")
 			h.wait(5 * time.Second)
 			made := h.copied[0]
 			h.see("✓ copied " + made[:8])
 			if n := h.asked(http.MethodPost); n != 1 {
 				t.Errorf("%d inboxes were made", n)
 			}
-			h.press("d", "y")
-			h.see("deleting " + made[:8])
+			h.step("d y", "deleting "+made[:8])
 			h.wait(5 * time.Second)
 			h.see("✓ deleted " + made[:8])
 		})
@@ -73,8 +70,7 @@ func TestOnlyTheLocalServiceStartsWithAnInbox(t *testing.T) {
 func TestALimitIsSaidAtOnceWithHowLong(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
 		h.server.Fail(apitest.Limited, -1)
-		h.press("n")
-		h.see("! Rate limit reached: retry in 2 s")
+		h.step("n", "! Rate limit reached: retry in 2 s")
 		if n := strings.Count(strings.Join(h.text(), "\n"), "Rate limit reached: retry in"); n != 3 {
 			t.Errorf("header, list and bottom line say it %d times:\n%s", n, strings.Join(h.text(), "\n"))
 		}
@@ -87,8 +83,7 @@ func TestALimitIsSaidAtOnceWithHowLong(t *testing.T) {
 		h.see(" Rate limit reached: retry in 1 s")
 		h.dontSee("in 2 s")
 		h.wait(time.Second)
-		h.press("r")
-		h.see("! Rate limit reached: retry in ")
+		h.step("r", "! Rate limit reached: retry in ")
 	})
 }
 
@@ -100,8 +95,7 @@ func TestTheHeaderTellsTheLastFailure(t *testing.T) {
 		h.see("Rate limit reached")
 		h.server.Fail(apitest.Cut, -1)
 		h.wait(6 * time.Second)
-		h.press("n")
-		h.see("✕ Offline")
+		h.step("n", "✕ Offline")
 		h.dontSee("limit reached")
 		h.server.Fail(apitest.None, 0)
 		h.wait(time.Minute)
@@ -114,17 +108,13 @@ func TestAServiceThatIsAwayIsSaidAtOnce(t *testing.T) {
 		play(t, setting{width: 120, height: 36, before: ada, service: o}, func(h *harness) {
 			h.wait(time.Minute)
 			h.server.Fail(apitest.Cut, -1)
-			h.press("n")
-			h.see("! Offline: retry in 1 s", "✕ Offline: retry in 1 s", "○ 59 min left")
-			h.press("n")
-			h.see("Offline: retry in 1 s, r tries now")
-			h.press("r")
-			h.see("refreshing…")
+			h.step("n", "! Offline: retry in 1 s", "✕ Offline: retry in 1 s", "○ 59 min left")
+			h.step("n", "Offline: retry in 1 s, r tries now")
+			h.step("r", "refreshing…")
 			h.wait(5 * time.Second)
 			h.see("! Offline", "✕ Offline")
 			h.server.Fail(apitest.None, 0)
-			h.press("r")
-			h.see("✓ refreshed just now")
+			h.step("r", "✓ refreshed just now")
 			h.dontSee("Offline")
 		})
 	}
@@ -136,8 +126,7 @@ func TestTheHeaderIsWellAgainWithTheFirstSuccess(t *testing.T) {
 		play(t, setting{width: 120, height: 36, before: ada, service: o}, func(h *harness) {
 			h.wait(time.Minute)
 			h.server.FailIf(apitest.Cut, -1, func(r *http.Request) bool { return r.Method == http.MethodPost })
-			h.press("n")
-			h.see("✕ Offline: retry in 1 s")
+			h.step("n", "✕ Offline: retry in 1 s")
 			h.wait(time.Second)
 			h.dontSee("Offline")
 		})
@@ -152,14 +141,11 @@ func TestRefreshingAnswersAlways(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			play(t, set, func(h *harness) {
 				h.wait(time.Minute)
-				h.press("r")
-				h.see("✓ refreshed just now")
+				h.step("r", "✓ refreshed just now")
 				h.wait(10 * time.Second)
 				h.server.SetDelay(2 * time.Second)
-				h.press("r")
-				h.see("refreshing…")
-				h.press("r")
-				h.see("still refreshing…")
+				h.step("r", "refreshing…")
+				h.step("r", "still refreshing…")
 				h.wait(4 * time.Second)
 				h.see("✓ refreshed just now")
 			})
@@ -195,12 +181,9 @@ func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 			if p.Name != "" {
 				name, flag = "work", "--profile work"
 			}
-			h.press("esc")
-			h.see(" mayfly  "+name+" ", "○ No API key", "mayfly key set "+flag)
-			h.press("K")
-			h.see("> https://mail.example/v2")
-			h.press("secret-key", "enter")
-			h.see("There are no inboxes.", "✓ connected to mail.example")
+			h.step("esc", " mayfly  "+name+" ", "○ No API key", "mayfly key set "+flag)
+			h.step("K", "> https://mail.example/v2")
+			h.step("secret-key enter", "There are no inboxes.", "✓ connected to mail.example")
 			want := session.Target{Profile: p.Name, BaseURL: p.BaseURL, Key: "secret-key"}
 			if n := len(h.targets); h.targets[n-1] != want {
 				t.Errorf("connected to %+v", h.targets)
@@ -232,8 +215,7 @@ func TestADialogStaysOpenWhenTheServiceChanges(t *testing.T) {
 		h.run(h.app.connection.Connect(session.Target{Profile: "work"}, time.Now()))
 		h.settle()
 		h.see("Delete this inbox?")
-		h.press("y")
-		h.see("ada@apitest.example is no longer on the list")
+		h.step("y", "ada@apitest.example is no longer on the list")
 		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
 		h.see("ada@apitest.example…longer on the list")
 		if slices.ContainsFunc(h.server.Requests(), func(r apitest.Request) bool { return strings.Contains(r.Path, id) }) {
@@ -248,10 +230,8 @@ func TestSavingAnOpenMessageAsksForNothing(t *testing.T) {
 	play(t, set, func(h *harness) {
 		h.press("enter")
 		before := h.asked(http.MethodGet)
-		h.press("s")
-		h.see("✓ saved ")
-		h.press("b")
-		h.see("✓ opened a safe copy")
+		h.step("s", "✓ saved ")
+		h.step("b", "✓ opened a safe copy")
 		for _, r := range h.server.Requests()[before:] {
 			if strings.Contains(r.Path, "/messages/") {
 				t.Errorf("asked for %s", r.Path)
@@ -270,8 +250,7 @@ func TestWhatAConnectionCutShortIsSaid(t *testing.T) {
 	}}, func(h *harness) {
 		h.press("enter")
 		h.server.SetDelay(time.Second)
-		h.press("a", "all", "enter")
-		h.see("saving 2 attachments")
+		h.step("a all enter", "saving 2 attachments")
 		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.wait(3 * time.Second)
 		h.see("! stopped saving 2 attachments: the connection changed")
@@ -286,8 +265,7 @@ func TestAConnectionThatFailsIsSaid(t *testing.T) {
 		return errors.New("work.example: no such host")
 	})
 	play(t, set, func(h *harness) {
-		h.press("P", "work", "enter")
-		h.see("connecting to work…")
+		h.step("P work enter", "connecting to work…")
 		h.wait(2 * time.Second)
 		h.see("! work.example: no such host")
 	})

@@ -114,13 +114,10 @@ func TestNamesOfInboxesAreCutInTheirMiddle(t *testing.T) {
 			if size.w > 40 {
 				h.see("a.long.n…up-test 12/12")
 			}
-			h.press("g", "l")
-			h.see("er-4kq7")
+			h.step("g l", "er-4kq7")
 			h.deliver(long+"@"+apitest.Domain, coded("Acme", "482913", 0))
-			h.press("ctrl+f", "482913")
-			h.see("p-test")
-			h.press("esc", "h", "G", "L")
-			h.see("Label a.long.name+…signup-test")
+			h.step("ctrl+f 482913", "p-test")
+			h.step("esc h G L", "Label a.long.name+…signup-test")
 			h.press("esc", "l")
 			if size.w == 40 {
 				h.see("a.long.nam…gnup-test  ")
@@ -138,8 +135,7 @@ func TestWhileAFilterIsTypedRowsMatchByWhatTheyShowAndCountsStayTrue(t *testing.
 			h.deliver(adas, coded("Acme", "111111", 0))
 			h.deliver("bob@"+apitest.Domain, plain("Bank"))
 		}
-		h.press("h", "g", "l", "/", "bank")
-		h.see("All inboxes        4/6", "2 of 3 unread")
+		h.step("h g l / bank", "All inboxes        4/6", "2 of 3 unread")
 		h.deliver(adas, coded("Acme", "222222", 0))
 		h.see("All inboxes        5/7", "2 of 3 unread", "3 of 4 unread")
 		h.press("enter", "h", "/", "bo") // which is in every ID
@@ -160,8 +156,7 @@ func TestWaitingCountsFromTheCreationAndTheDelayFromTheCopy(t *testing.T) {
 		h.deliver(adas, coded("Acme", "111111", 0))
 		h.see("s after you copied the address", "last mail after 3.")
 		h.deliver(adas, coded("Bank", "222222", 0))
-		h.press("g")
-		h.see("Your verification code is 222222")
+		h.step("g", "Your verification code is 222222")
 		h.dontSee("after you copied the address", "last mail after")
 	})
 }
@@ -235,8 +230,7 @@ func TestCounts(t *testing.T) {
 			h.wait(1500 * time.Millisecond)
 		}
 		h.see("and 2 more")
-		h.press("h", "g", "l", "space", "space")
-		h.see("2 marked", "D delete 2 marked", "= compare 2 marked")
+		h.step("h g l space space", "2 marked", "D delete 2 marked", "= compare 2 marked")
 	})
 }
 
@@ -250,8 +244,7 @@ func TestUnreadElsewhere(t *testing.T) {
 		h.wait(time.Second)
 		h.press("h", "h", "g", "j")
 		h.dontSee("elsewhere") // the list of inboxes says it
-		h.press("l", "enter")
-		h.see("1 unread elsewhere")
+		h.step("l enter", "1 unread elsewhere")
 		h.press("h", "h", "h", "g", "l", "enter") // among all, none is elsewhere
 		h.dontSee("elsewhere")
 	})

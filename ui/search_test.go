@@ -30,10 +30,8 @@ func TestSearchingAllMessages(t *testing.T) {
 		h.wait(time.Second) // every inbox is listed
 		h.press("g")        // what is shown is read
 		before := strings.Join(h.text(), "\n")
-		h.press("ctrl+f")
-		h.see("Search all messages")
-		h.press("GITHUB")
-		h.see("1 found", "GitHub · inbox-0", "Please verify your device")
+		h.step("ctrl+f", "Search all messages")
+		h.step("GITHUB", "1 found", "GitHub · inbox-0", "Please verify your device")
 		h.press("esc")
 		if after := strings.Join(h.text(), "\n"); after != before {
 			t.Fatalf("after esc the screen is\n%s\nand was\n%s", after, before)
@@ -41,16 +39,13 @@ func TestSearchingAllMessages(t *testing.T) {
 		h.press("ctrl+f", "needle")
 		h.wait(10 * time.Second)
 		h.see("The parcel is a needle in a haystack.")
-		h.press("enter")
-		h.see("1 of 1", "The parcel is a needle in a haystack.", "n next")
+		h.step("enter", "1 of 1", "The parcel is a needle in a haystack.", "n next")
 		h.selected("Grace")
 		if i := h.app.inboxes.Inbox(); i.Name() != "inbox-2" || h.app.focus != theme.Reader {
 			t.Errorf("enter went to inbox %s, pane %d", i.Name(), h.app.focus)
 		}
-		h.press("ctrl+f")
-		h.see("1 found", "Grace · inbox-2")
-		h.press("zz")
-		h.see("0 found", "› zz")
+		h.step("ctrl+f", "1 found", "Grace · inbox-2")
+		h.step("zz", "0 found", "› zz")
 	})
 }
 
@@ -84,8 +79,7 @@ func TestASearchReadsBodiesAndLeavesTheWatcherItsRequests(t *testing.T) {
 		h.mail(h.app.store.Inboxes[h.app.store.Order[1]].Email, apitest.Mail{From: "new@b.example", Subject: "Every new mail"})
 		h.wait(5 * time.Second)
 		h.see(fmt.Sprintf("2/%d", h.found()))
-		h.press("up")
-		h.see("new@b.example · ada")
+		h.step("up", "new@b.example · ada")
 		h.press("down", "down")
 		selected := h.row("▌●")
 		h.wait(time.Minute)

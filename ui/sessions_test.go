@@ -66,14 +66,10 @@ func TestTheListOfSMTPSessions(t *testing.T) {
 		log := &smtpLog{}
 		log.came(0)
 		play(t, setting{width: size.w, height: size.h, connect: log.connect}, func(h *harness) {
-			h.press("S")
-			h.see("SMTP sessions", "127.0.0.1:4000 shop", "✓ user0@apitest.example: 250", "esc closes")
-			h.press("down", "down")
-			h.see("✕ no message: STARTTLS")
-			h.press("enter")
-			h.see("from 127.0.0.1:5000", "the client went away")
-			h.press("esc")
-			h.see("SMTP sessions")
+			h.step("S", "SMTP sessions", "127.0.0.1:4000 shop", "✓ user0@apitest.example: 250", "esc closes")
+			h.step("down down", "✕ no message: STARTTLS")
+			h.step("enter", "from 127.0.0.1:5000", "the client went away")
+			h.step("esc", "SMTP sessions")
 
 			log.fails.Store(true)
 			h.wait(5 * time.Second)
@@ -84,8 +80,7 @@ func TestTheListOfSMTPSessions(t *testing.T) {
 				h.wait(5 * time.Second)
 			}
 			h.dontSee("╭ ! ")
-			h.press("esc", "S")
-			h.see("user12@apitest.example")
+			h.step("esc S", "user12@apitest.example")
 		})
 	}
 }
@@ -103,8 +98,7 @@ func TestSMTPSessionsThatComeMoveNothing(t *testing.T) {
 		h.see("127.0.0.1:4007")
 		h.dontSee("user7@") // below another session's client
 		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
-		h.press("pgdown", "down", "down")
-		h.see("▌ ✕ usr5@")
+		h.step("pgdown down down", "▌ ✕ usr5@")
 		before := strings.Join(h.text()[:8], "\n")
 		log.came(9)
 		h.wait(5 * time.Second)
@@ -113,10 +107,8 @@ func TestSMTPSessionsThatComeMoveNothing(t *testing.T) {
 		}
 		h.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 		h.see("▌ ✕ usr5@", "127.0.0.1:4005 shop")
-		h.press("pgup", "pgup")
-		h.see("user9@apitest.example")
-		h.press("usr2")
-		h.see("▌ ✕ usr2@")
+		h.step("pgup pgup", "user9@apitest.example")
+		h.step("usr2", "▌ ✕ usr2@")
 		h.dontSee("usr5@")
 	})
 }
@@ -126,8 +118,7 @@ func TestNoSMTPSessionsYet(t *testing.T) {
 	log := &smtpLog{}
 	log.list.Store(&api.SessionList{AllKeys: true})
 	play(t, setting{width: 80, height: 24, connect: log.connect}, func(h *harness) {
-		h.press("S")
-		h.see("SMTP sessions of the last hour, of one process", "Nothing has connected to SMTP 127.0.0.1:2525")
+		h.step("S", "SMTP sessions of the last hour, of one process", "Nothing has connected to SMTP 127.0.0.1:2525")
 		h.press("enter", "down")
 		log.came(1)
 		h.wait(5 * time.Second)
@@ -140,12 +131,10 @@ func TestNoSMTPSessionsYet(t *testing.T) {
 func TestAServiceThatListsNoSMTPSessions(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		for range 2 { // asked, and known
-			h.press("S")
-			h.see("his service does not list SMTP sessions")
+			h.step("S", "his service does not list SMTP sessions")
 			h.dontSee("SMTP sessions of")
 			h.wait(10 * time.Second)
 		}
-		h.press("ctrl+p", "rejected")
-		h.see("SMTP sessions: recent connections", "! This service does not list")
+		h.step("ctrl+p rejected", "SMTP sessions: recent connections", "! This service does not list")
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mayfly/internal/config"
+	"mayfly/internal/fortest"
 )
 
 func TestTheChosenThemeIsKept(t *testing.T) {
@@ -41,9 +42,7 @@ func TestTheChosenThemeIsKept(t *testing.T) {
 func TestADamagedChoiceIsIgnored(t *testing.T) {
 	for _, content := range []string{"", "theme", `theme = "no-such-theme"`, `theme = 1`} {
 		path := filepath.Join(t.TempDir(), "theme.toml")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, os.WriteFile(path, []byte(content), 0o600))
 		if got := newSettings(config.UI{}, path).Theme; got != "" {
 			t.Errorf("%q: the theme is %q", content, got)
 		}
@@ -52,9 +51,7 @@ func TestADamagedChoiceIsIgnored(t *testing.T) {
 
 func TestAThemeThatCannotBeSavedIsAnError(t *testing.T) {
 	s := newSettings(config.UI{}, filepath.Join(t.TempDir(), "file", "theme.toml"))
-	if err := os.WriteFile(filepath.Dir(s.path), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, os.WriteFile(filepath.Dir(s.path), nil, 0o600))
 	s.nextTheme("mayfly")
 	if err := s.save(); err == nil {
 		t.Error("it is saved")

@@ -24,8 +24,7 @@ func TestAnInvitationIsShown(t *testing.T) {
 				Raw: []byte("Subject: Come\r\nContent-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n\r\nSee you there\r\n" + strings.Repeat("--m\r\n"+part, 2) + "--m--\r\n"),
 			})
 		}}, func(h *harness) {
-			h.press("enter")
-			h.see("Invitation: Quarterly planning", "When    Tue 24 Mar 2026, 14:00–15:00 (UTC)", "See you there", "1 file")
+			h.step("enter", "Invitation: Quarterly planning", "When    Tue 24 Mar 2026, 14:00–15:00 (UTC)", "See you there", "1 file")
 		})
 	}
 }

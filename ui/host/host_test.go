@@ -13,22 +13,19 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"mayfly/internal/fortest"
 	"mayfly/internal/mail"
 )
 
 func TestACopyIsPrivateAndGoesAway(t *testing.T) {
 	var c Copies
 	path, err := c.Write("Hello")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	if err := c.Remove(); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, c.Remove())
 	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
 		t.Error("the copy is still there")
 	}
@@ -40,9 +37,7 @@ func TestACopyIsPrivateAndGoesAway(t *testing.T) {
 func TestEverySampleIsAMail(t *testing.T) {
 	for n := range senders {
 		raw, err := sample(n, "ada@mayfly.test", time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, err)
 		m := mail.Parse(raw)
 		if m.From.Name != senders[n].name || m.Subject == "" || m.Text == "" && m.HTML == "" {
 			t.Errorf("sample %d: from %v, subject %q", n, m.From, m.Subject)
@@ -71,20 +66,14 @@ func (b *box) Data(r io.Reader) (err error)                { b.data, err = io.Re
 
 func TestSend(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	b := &box{}
 	server := smtp.NewServer(b)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	sender, err := SendSample(t.Context(), listener.Addr().String(), "ada@mayfly.test", 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
+	fortest.Must(t, server.Close())
 	<-served
 	if sender != senders[1].name || b.to != "ada@mayfly.test" || !strings.Contains(string(b.data), "Subject: ") {
 		t.Errorf("sent by %q to %q: %q", sender, b.to, b.data)
@@ -96,9 +85,7 @@ func TestSend(t *testing.T) {
 
 func TestSendGivesUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // it never says hello
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	defer listener.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

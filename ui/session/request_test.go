@@ -16,6 +16,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/api/watch"
+	"mayfly/internal/fortest"
 	"mayfly/internal/registry"
 	"mayfly/render"
 	"mayfly/render/check"
@@ -54,9 +55,7 @@ func take[T any](command func(apply func(T) tea.Cmd) tea.Cmd) (got T) {
 func (s *Session) known(t *testing.T) string {
 	t.Helper()
 	list, err := s.Registry.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	var names []string
 	for _, k := range list {
 		names = append(names, strings.TrimSpace(strings.Split(k.Email, "@")[0]+" "+k.Label))
@@ -72,9 +71,7 @@ func TestInboxesAreRemembered(t *testing.T) {
 			t.Errorf("made %+v, %v, known are %s", made, err, s.known(t))
 		}
 		other, err := server.Create("bob", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, err)
 		if got, err := s.Adopt(s.ctx, other.ID); err != nil || got.Email != other.Email {
 			t.Errorf("adopted %+v, %v", got, err)
 		}
@@ -101,9 +98,7 @@ func TestInboxesAreRemembered(t *testing.T) {
 func TestAFailureOfTheRegistryIsSaid(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, dir string) {
 		blocked := filepath.Join(dir, "file")
-		if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fortest.Must(t, os.WriteFile(blocked, nil, 0o600))
 		s.Registry = registry.Open(blocked, "test", s.Client.BaseURL())
 		s.seen = s.Registry.SeenReader()
 		if _, err := s.Create(s.ctx, api.CreateInbox{Username: "ada", TTL: 600}); err != nil {
@@ -121,14 +116,10 @@ func TestAFailureOfTheRegistryIsSaid(t *testing.T) {
 func deliver(t *testing.T, server *apitest.Server, m apitest.Mail) *store.Message {
 	t.Helper()
 	in, err := server.Create("", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	m.From = "a@b.example"
 	got, err := server.Deliver(in.Email, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	return &store.Message{Key: "key", ID: got.ID, InboxID: in.ID, Subject: m.Subject, Summary: api.Summary{ID: got.ID, Subject: m.Subject}}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/internal/fortest"
 )
 
 var profiles = []colorprofile.Profile{colorprofile.NoTTY, colorprofile.ASCII, colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor}
@@ -20,9 +22,7 @@ func TestEveryThemeLoads(t *testing.T) {
 		for _, p := range profiles {
 			for _, dark := range []bool{true, false} {
 				th, err := For(name, dark, dark, p) // a light one may be unknown
-				if err != nil {
-					t.Fatal(err)
-				}
+				fortest.Must(t, err)
 				if p < colorprofile.ANSI && th.Colors != (Colors{}) {
 					t.Errorf("%s has colours where there are none", name)
 				}
@@ -43,9 +43,7 @@ func TestTextCanBeRead(t *testing.T) {
 	for _, name := range []string{"mayfly", "dusk"} {
 		for _, dark := range []bool{true, false} {
 			th, err := For(name, dark, true, colorprofile.TrueColor)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fortest.Must(t, err)
 			c := th.Colors
 			back := color.Color(color.White)
 			if dark {
@@ -101,9 +99,7 @@ func luminance(c color.Color) float64 {
 
 func TestSixteenColoursAreTheUsersOwn(t *testing.T) {
 	th, err := For("terminal", true, true, colorprofile.ANSI)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fortest.Must(t, err)
 	if th.Accent != "\x1b[36m" || th.Dim != "\x1b[37m" || th.Select != Reverse {
 		t.Errorf("accent %q, dim %q, selected row %q", th.Accent, th.Dim, th.Select)
 	}
