@@ -1,7 +1,7 @@
 // Package clean is the one sanitiser: it makes text from outside safe for a terminal. What it
 // returns is valid UTF-8 without control characters (C0, DEL, C1), escape sequences, bidirectional
-// controls, zero-width characters, tags or line separators, and with few combining marks on a
-// letter.
+// controls, tags or line separators, and with few combining marks on a letter. Of the zero-width
+// characters it has only joiners and non-joiners by which emoji and words are spelt.
 package clean
 
 import (
@@ -146,9 +146,9 @@ func (c *cleaner) rune(r rune, i int) {
 	switch {
 	case r < 0x300 && r != softHyphen, unicode.IsLetter(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 		c.put(r, r != '\u00a0') // Line may trim it, and leave a mark alone
-	case r == zwj:
+	case r == zwj, r == zwnj:
 		next, _ := utf8.DecodeRuneInString(c.src[i:])
-		c.join(r, pictographic(next) && emojiEnd(c.last))
+		c.join(r, r == zwj && pictographic(next) && emojiEnd(c.last) || c.spelt(next))
 	case r == vs16:
 		rest, joined := strings.CutPrefix(c.src[i:], string(zwj))
 		next, _ := utf8.DecodeRuneInString(rest)
@@ -179,6 +179,17 @@ func (c *cleaner) join(r rune, may bool) {
 	}
 }
 
+// spelt reports whether a joiner or non-joiner before next belongs to the spelling of a word: it is between
+// letters of a script that joins them, or after a virama, as in RFC 5892.
+func (c *cleaner) spelt(next rune) bool {
+	virama := c.last >= 0x900 && c.last&0x7f == 0x4d || c.last == 0xdca
+	stays := !unicode.Is(unicode.Mn, next) || c.marks < maxMarks
+	return joining(c.last) && (virama || joining(next) && stays)
+}
+
+// joining reports a letter or mark of the scripts from Arabic to Sinhala.
+func joining(r rune) bool { return r >= 0x620 && r <= 0xdff && unicode.In(r, unicode.L, unicode.M) }
+
 // tags is the length of the tag sequence at src[i:], which makes a flag such as Scotland's of the
 // black flag before it (UTS #51, ED-14a), or 0.
 func (c *cleaner) tags(i int) int {
@@ -203,6 +214,7 @@ const (
 	keycap = "\u20e3"
 
 	softHyphen = '\u00ad'
+	zwnj       = '\u200c'
 	zwj        = '\u200d'
 	vs16       = '\ufe0f'
 )

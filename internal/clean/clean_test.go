@@ -5,6 +5,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 func TestText(t *testing.T) {
@@ -63,6 +65,8 @@ func TestText(t *testing.T) {
 		"a selector within":  {"🏳\ufe0f\u200d🌈", "🏳\ufe0f\u200d🌈"},
 		"a joiner of text":   {"a\u200db", "ab"},
 		"a joiner at an end": {"👨\u200d", "👨"},
+		"joiners of words":   {"می\u200cتوانید ශ්\u200dරී अवन्\u200d.", "می\u200cتوانید ශ්\u200dරී अवन्\u200d."},
+		"joiners of nothing": {"می\u200c\u200cت\u200c \u200cت\u200c\u00a0\u200c1\u200cت\u200dx", "می\u200cت ت\u00a01تx"},
 		"joiners":            {"👨\u200d\u200d👩", "👨\u200d👩"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +133,7 @@ func TestEveryCharacter(t *testing.T) {
 // tables.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "plain", "\x1b[31mred", "\x1b]0;title", "\u009b1m", "\u202eabc", "a\u0301\u0301", "\xff\xfe", "👨‍👩‍👧", "a\r\nb\rc",
-		"\u00a0\u0301", "\x1bP\x1b\\", "e\u0301\u0301\u0301\u0301\u0301\u0301", "🏳\ufe0f\u200d🌈", "\U000e0041", "\u115f\u3164"} {
+		"\u00a0\u0301", "\x1bP\x1b\\", "e\u0301\u0301\u0301\u0301\u0301\u0301", "🏳\ufe0f\u200d🌈", "\U000e0041", "\u115f\u3164", "می\u200cت", "अवन्\u200d"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -164,9 +168,11 @@ func inert(t *testing.T, s string) {
 		switch {
 		case r == '\n', r == '\t', r == ' ', r == '\u00a0', r == '\u3000':
 			marks = maxMarks
-		case r == zwj:
-			if i == 0 || i+1 == len(runes) || !emojiEnd(runes[i-1]) || !pictographic(runes[i+1]) {
-				t.Fatalf("%+q: a joiner that joins no emoji", s)
+		case r == zwj, r == zwnj:
+			next := append(runes, 0)[i+1]
+			emoji := r == zwj && i > 0 && emojiEnd(runes[i-1]) && pictographic(next)
+			if !emoji && (i == 0 || !joining(runes[i-1]) || !joining(next) && norm.NFC.PropertiesString(string(runes[i-1])).CCC() != 9) {
+				t.Fatalf("%+q: a joiner that is part of no emoji and of no word", s)
 			}
 		case r == vs16:
 			if i+1 == len(runes) || runes[i+1] != zwj {

@@ -190,7 +190,7 @@ func Fold(s string) string {
 			return -1
 		}
 		return unicode.ToLower(unicode.ToUpper(letter(r))) // ς and σ have the same capital
-	}, norm.NFC.String(s))
+	}, norm.NFC.String(strings.ReplaceAll(s, "\u200c", ""))) // the non-joiner, which few people type
 }
 
 // letter returns r without its accents.

@@ -111,6 +111,7 @@ func TestFold(t *testing.T) {
 		{"İstanbul", "istanbul"},
 		{"Straße", "straße"},
 		{"שָׁלוֹם مُحَمَّد", "שלום محمد"},
+		{"می\u200cتوانید", "میتوانید"},
 		{"한국어 日本語 ガ", "한국어 日本語 ガ"},
 		{"ที่นี่ कु", "ที่นี่ कु"}, // vowels and tones that make another word
 		{"❤\ufe0f \U0001F468\u200d\U0001F469\u200d\U0001F467", "❤\ufe0f \U0001F468\u200d\U0001F469\u200d\U0001F467"},
