@@ -98,7 +98,7 @@ func deleted(op string, a *answer, err error) error {
 	return err
 }
 
-// DeleteMessage deletes a message for good, an extension of the contract. One that is gone when the call
+// DeleteMessage permanently deletes a message, an extension of the contract. One that is gone when the call
 // is retried counts as deleted. It fails with [ErrUnsupported] on a service that cannot.
 func (c *Client) DeleteMessage(ctx context.Context, inboxID, messageID string) error {
 	k := call{op: "delete the message", method: http.MethodDelete, path: messagePath(inboxID, messageID), needs: &c.features.deleteMessage}
@@ -334,7 +334,7 @@ func (c *Client) InboxAt(ctx context.Context, address string, wait time.Duration
 // it in any case.
 const catchAll = "Catch-All"
 
-// sayCatchAll takes note of what an answer says of unknown addresses.
+// sayCatchAll records what an answer says of unknown addresses.
 func (c *Client) sayCatchAll(h http.Header) {
 	c.catchesAll.Store(h.Get(catchAll) == "?1") // a boolean item (RFC 9651, 3.3.6)
 }
@@ -398,7 +398,7 @@ func (c *Client) Download(ctx context.Context, inboxID, messageID string, attach
 	return attachment, nil
 }
 
-// Delivery returns how a message came, an extension of the contract: [ErrNotFound] if the service does not say.
+// Delivery returns the delivery details of a message, an extension of the contract: [ErrNotFound] if the service does not say.
 func (c *Client) Delivery(ctx context.Context, inboxID, messageID string) (Delivery, error) {
 	return get[Delivery](ctx, c, call{op: "get the delivery", path: messagePath(inboxID, messageID, "delivery")})
 }
@@ -437,13 +437,13 @@ func (c *Client) SetState(ctx context.Context, inboxID string, before, after []b
 	return err
 }
 
-// releaseTimeout is how long a service may take to hand a message on to a mail server.
+// releaseTimeout is how long a service may take to release a message.
 const releaseTimeout = 90 * time.Second
 
 // Release has the service send a message on to addresses, byte for byte as it was received, and
-// returns once a mail server has taken it for all of them: an extension of the contract. It fails
+// returns once the relay has accepted it for all of them: an extension of the contract. It fails
 // with [ErrUnsupported] on a service that does not, with [ErrForbidden] for an address that is not
-// allowed, and with [ErrUnavailable] if the mail server does not take the message. It is not
+// allowed, and with [ErrUnavailable] if the relay does not accept the message. It is not
 // retried after it may have been carried out.
 func (c *Client) Release(ctx context.Context, inboxID, messageID string, to []string) error {
 	const op = "release the message"

@@ -150,7 +150,7 @@ func NewTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
-	// Else a long poll on a connection that died silently would just look quiet for ever.
+	// Else a long poll on a connection that died silently would just look quiet forever.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
 	return t
 }
@@ -189,7 +189,7 @@ func (c *Client) Quota() (Quota, bool) {
 }
 
 // CatchesAll reports whether the service, when it last answered with a list of inboxes or the one at an address, said
-// that mail to an address that no inbox has makes one, an extension of the contract.
+// that mail to an address without an inbox creates one, an extension of the contract.
 func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 
 // CannotDeleteMessages, CannotEmptyInboxes, CannotExtendInboxes and CannotListSessions report whether the service is known

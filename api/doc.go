@@ -71,7 +71,7 @@
 //   - [Client.DeleteMessage] and [Client.EmptyInbox]: one message is deleted, or all
 //   - [Client.ExtendInbox]: an inbox ends later, or sooner
 //
-// [Client.Delivery], how a message came, is not remembered: without it there is [ErrNotFound]. Nor is
+// [Client.Delivery], the delivery details of a message, is not remembered: without it there is [ErrNotFound]. Nor is
 // [Client.Sessions], what connected to SMTP.
 //
 // To test programs that use this package, see package api/apitest.

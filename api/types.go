@@ -112,7 +112,7 @@ type Deleted struct {
 	Deleted bool `json:"deleted"`
 }
 
-// Delivery is how a message came: what its sender did in the SMTP session, an extension of the contract.
+// Delivery has the delivery details of a message: what its sender did in the SMTP session, an extension of the contract.
 type Delivery struct {
 	Client     string      `json:"client"`               // IP address and port
 	Hello      string      `json:"hello"`                // EHLO or HELO, and the client's name
@@ -163,7 +163,7 @@ type SessionMessage struct {
 	Reply      string      `json:"reply,omitempty"` // to its data; empty if that was not sent to the end
 }
 
-// Released says to whom a message was sent on, an extension of the contract.
+// Released has the addresses that a message was released to, an extension of the contract.
 type Released struct {
 	To []string `json:"to"`
 }

@@ -115,7 +115,7 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 				_, printed := fmt.Fprintln(a.env.Stdout, key.Secret)
 				return cmp.Or(err, printed)
 			}
-			if secret != "" { // it prepares the store for a service that comes later
+			if secret != "" { // it prepares the store for a service that starts later
 				return a.administer(cmd.Context(), *store, func(admin *server.Admin) error { return create(cmd.Context(), admin, nil) })
 			}
 			return a.administerExisting(store, create)(cmd, nil)

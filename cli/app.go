@@ -158,7 +158,7 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	}
 }
 
-// mishaps appends the stack of a panic that a mail caused to the debug log, with --debug or without.
+// mishaps appends the stack of a panic that a message caused to the debug log, with --debug or without.
 type mishaps struct{ *app }
 
 func (m mishaps) Write(line []byte) (int, error) {

@@ -33,7 +33,7 @@ const (
 	statusCommandNotFound = 127
 )
 
-// stateVariable names the directory in which commands keep what they know of inboxes, instead of the
+// stateVariable names the directory in which commands record inboxes and what they printed, instead of the
 // user's.
 const stateVariable = "MAYFLY_STATE_DIR"
 
@@ -149,7 +149,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	return reportedError{status}
 }
 
-// sayLate names the messages that came soon after a wait for them had ended in vain.
+// sayLate names the messages that arrived soon after a wait for them had timed out.
 func (x *execution) sayLate(ctx context.Context, running *server.Server, state string) {
 	missed := registry.InVain(state)
 	if len(missed) == 0 {

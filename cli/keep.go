@@ -21,7 +21,7 @@ import (
 	"mayfly/service"
 )
 
-// picturesTime is how long all pictures of a failed command may take.
+// picturesTime is how long all screenshots of a failed command may take.
 const picturesTime = 20 * time.Second
 
 // keptMails are the messages of a command, in a directory from their arrival on: what ends the command may end this
@@ -66,7 +66,7 @@ func (k *keptMails) discard() {
 	}
 }
 
-// finish adds what people read to what was kept, and says so on stderr.
+// finish adds readable files to those that were kept, and reports them on stderr.
 func (k *keptMails) finish(ctx context.Context, a *app) {
 	k.mu.Lock() // what arrives now waits until the service is gone
 	defer k.mu.Unlock()
@@ -90,7 +90,7 @@ func (k *keptMails) finish(ctx context.Context, a *app) {
 // maxSummary is how many messages a summary lists: CI systems bound its size.
 const maxSummary = 200
 
-// summarise appends to a file, as Markdown, which messages came and what the checks found in them, and where they are kept if
+// summarise appends to a file, as Markdown, which messages arrived and what the checks found in them, and where they are kept if
 // they are. Markdown is not read within the table, where everything is from messages.
 func (k *keptMails) summarise(a *app, kept bool) error {
 	k.mu.Lock()
@@ -155,7 +155,7 @@ func writeText(file string) (*message.Message, error) {
 	return m, err
 }
 
-// paintAll writes pictures of messages beside their files, as many as there is time for, and names the others.
+// paintAll writes screenshots of messages next to their files, as many as there is time for, and names the others.
 func paintAll(ctx context.Context, a *app, all []*message.Message) {
 	ctx, cancel := context.WithTimeoutCause(ctx, picturesTime, fmt.Errorf("screenshots may take %v in all", picturesTime))
 	defer cancel()

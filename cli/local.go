@@ -115,7 +115,7 @@ func (a *app) downCommand() *cobra.Command {
 	}
 }
 
-// notices are what the user should know about the local service, a line each.
+// notices are notes about the local service for the user, a line each.
 func (a *app) notices(s local.State) []string {
 	var lines []string
 	conf := a.config().Local
@@ -139,7 +139,7 @@ func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Service, erro
 	}
 	notice := ""
 	if notices := a.notices(c.session.last.Load().State); notices != nil {
-		notice = a.config().ProblemSummary(notices...) // a mistake in config.toml is said first
+		notice = a.config().ProblemSummary(notices...) // an error in config.toml is reported first
 	}
 	return &session.Service{
 		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, Local: true,

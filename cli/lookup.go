@@ -46,7 +46,7 @@ func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 }
 
 // pick chooses among all by an ID, or a unique prefix of one or of an address. What is none of them
-// may still be the ID of an inbox that was made elsewhere.
+// may still be the ID of an inbox that was created elsewhere.
 func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api.Inbox, error) {
 	found, ok, err := choose(all, arg, func(i api.Inbox) string {
 		switch {

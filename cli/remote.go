@@ -181,7 +181,7 @@ func (t *remoteTerminal) size() tea.WindowSizeMsg {
 	return tea.WindowSizeMsg{Width: s.Columns, Height: s.Rows}
 }
 
-// resizeInterval is how often a terminal gets another size at most: each has everything laid out anew.
+// resizeInterval is how often a terminal gets another size at most: each has everything laid out again.
 const resizeInterval = 100 * time.Millisecond
 
 // follow sends the sizes of the terminal until ctx ends. Of a flood, what lies between is skipped.

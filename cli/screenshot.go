@@ -17,7 +17,7 @@ import (
 	"mayfly/render"
 )
 
-// screenshotFlags are the flags of the commands that have a browser paint messages.
+// screenshotFlags are the flags of the commands that render messages in a browser.
 type screenshotFlags struct {
 	picture string // the file; "" for none
 	look    browser.Viewport
@@ -30,7 +30,7 @@ func (f *screenshotFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.look.Dark, "dark", false, "with --screenshot: dark mode (prefers-color-scheme: dark)")
 }
 
-// take writes the picture of a message, and prints its name, which has n unless that is 0.
+// take writes the screenshot of a message, and prints its name, which has n unless that is 0.
 func (f *screenshotFlags) take(ctx context.Context, a *app, c *api.Client, m *message.Message, n int) error {
 	file, ext := f.picture, filepath.Ext(f.picture)
 	if n > 0 {
@@ -47,14 +47,14 @@ func (f *screenshotFlags) take(ctx context.Context, a *app, c *api.Client, m *me
 	return err
 }
 
-// painter paints messages with the browser that config.toml names, or that is installed.
+// painter renders messages with the browser that config.toml names, or that is installed.
 func (a *app) painter() *browser.Screenshotter {
 	b := a.config().Browser
 	a.painting.Command, a.painting.Timeout = b.Command, b.Limit()
 	return &a.painting
 }
 
-// writePicture writes a message as a browser paints it.
+// writePicture writes a message as a browser renders it.
 func writePicture(ctx context.Context, p *browser.Screenshotter, c *api.Client, m *message.Message, look browser.Viewport, file string) (browser.Picture, error) {
 	picture, err := p.Paint(ctx, c, m, look)
 	if err != nil {

@@ -169,7 +169,7 @@ func (a *app) defaultStore() string {
 	return filepath.Join(a.dataDir(), "serve")
 }
 
-// run runs the service, unless there are mistakes in its settings, which are reported with those found here.
+// run runs the service, unless there are errors in its settings, which are reported with those found here.
 func (s *serveSettings) run(ctx context.Context, mistakes error) error {
 	log, err := s.logger()
 	s.config.Log = log

@@ -107,7 +107,7 @@ type waitRun struct {
 
 	*connection
 	inbox      api.Inbox
-	created    bool // the inbox was made since the run began
+	created    bool // the inbox was created since the run began
 	unrecorded bool // the state directory cannot keep what is delivered
 
 	fitting map[string]fit // messages to be taken, by ID
@@ -192,7 +192,7 @@ func (w *waitRun) within(ctx context.Context, timeout duration) (context.Context
 	return context.WithTimeout(ctx, time.Duration(timeout))
 }
 
-// find asks for the inbox, and waits for it where mail to its address makes it.
+// find asks for the inbox, and waits for it where mail to its address creates it.
 func (w *waitRun) find(ctx context.Context, arg string) error {
 	w.inbox = api.Inbox{Email: cmp.Or(arg, "the newest inbox")}
 	var inbox api.Inbox
@@ -225,7 +225,7 @@ func (w *waitRun) await(ctx context.Context) error {
 		return w.failure
 	}
 	if errors.Is(err, context.DeadlineExceeded) && !w.none {
-		// A message that comes late is named by the next wait.
+		// A message that arrives late is named by the next wait.
 		_ = w.known.UpdateConsumed(context.WithoutCancel(ctx), w.inbox.ID, func(d *watch.Consumed) bool { d.InVain(w.client); return true }, func() bool { return true })
 	}
 	return err

@@ -132,7 +132,7 @@ func (f *follower) inboxOf(i *watched) *api.Inbox {
 	return &i.inbox
 }
 
-// add follows inboxes that were made elsewhere.
+// add follows inboxes that were created elsewhere.
 func (f *follower) add(w *watch.Watcher, list []api.Inbox) {
 	for _, i := range list {
 		if f.inboxes[i.ID] == nil {

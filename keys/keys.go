@@ -94,7 +94,7 @@ type Store struct {
 	file    keyFile
 }
 
-// New returns a store with its key file in dir, which is made with mode 0700 when a key is stored in it.
+// New returns a store with its key file in dir, which is created with mode 0700 when a key is stored in it.
 // It reads no keys; getenv reads the environment, whose key is for the service at the base URL means, and
 // for no other.
 func New(dir string, getenv func(string) string, means string) *Store {

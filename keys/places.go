@@ -27,7 +27,7 @@ type keyring interface {
 }
 
 // keyringTimeout is how long a keyring may take. One that wants to ask for a password, but has no
-// screen to do it on, takes for ever.
+// screen to do it on, takes forever.
 const keyringTimeout = 3 * time.Second
 
 // ask calls the keyring. A call that does not return in time is left behind: it cannot be ended, and
@@ -95,7 +95,7 @@ func inWords(err error) error {
 }
 
 // TryKeyring stores a key of its own in the keyring, reads and removes it. The error, [ErrNoKeyring],
-// says what the keyring cannot do; it comes within 3 s.
+// says what the keyring cannot do; it arrives within 3 s.
 func (s *Store) TryKeyring(ctx context.Context) error {
 	const name = "a test by mayfly doctor"
 	_, err := s.ask(ctx, func(k keyring) (string, error) {

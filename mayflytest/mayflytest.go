@@ -12,7 +12,7 @@
 // mail in memory and ends with the test, so that any number of tests can run in parallel. When the test
 // has failed, its messages are written to [testing.T.ArtifactDir], which `go test -artifacts` keeps.
 //
-// A method that waits for mail fails the test if none comes in time, and shows what came instead. Like
+// A method that waits for mail fails the test if none arrives in time, and shows what arrived instead. Like
 // [testing.T.FailNow] it must be called from the test's goroutine.
 package mayflytest
 
@@ -55,7 +55,7 @@ type Service struct {
 // Option changes how a service behaves.
 type Option func(*server.Config)
 
-// Chaos makes SMTP misbehave on purpose, by rules such as "data=451:1x", which refuses the first mail.
+// Chaos injects faults into SMTP, by rules such as "data=451:1x", which refuses the first message.
 // They are those of `mayfly serve --chaos`.
 func Chaos(rules string) Option { return func(c *server.Config) { c.Chaos = rules } }
 
@@ -101,7 +101,7 @@ func (s *Service) keepMails(t testing.TB) {
 	}
 }
 
-// sayLate names the messages that came soon after a wait for them had ended in vain.
+// sayLate names the messages that arrived soon after a wait for them had timed out.
 func (s *Service) sayLate(t testing.TB) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -118,7 +118,7 @@ func (s *Service) sayLate(t testing.TB) {
 
 // Inbox is where the mail to an address arrives.
 //
-// Code, Link and Next each return a mail once: the oldest that they have not, beginning with the mail
+// Code, Link and Next each return a message once: the oldest that they have not, starting with the message
 // returned last. So a second Code returns the next code, and Link after Code the link of the same mail.
 type Inbox struct {
 	Email string // the address
@@ -130,7 +130,7 @@ type Inbox struct {
 	delivered watch.Consumed
 }
 
-// Inbox makes an inbox with an address of its own.
+// Inbox creates an inbox with an address of its own.
 func (s *Service) Inbox(t testing.TB) *Inbox {
 	t.Helper()
 	made, err := s.client.CreateInbox(t.Context(), api.CreateInbox{TTL: int(24 * time.Hour / time.Second)})
@@ -140,8 +140,8 @@ func (s *Service) Inbox(t testing.TB) *Inbox {
 	return s.inbox(made.ID, made.Email)
 }
 
-// InboxFor returns the inbox of an address that the application under test already knows, such as its
-// administrator's, whatever its domain. It makes the inbox if there is none; the same address gives the
+// InboxFor returns the inbox of an address that the application under test already uses, such as its
+// administrator's, whatever its domain. It creates the inbox if there is none; the same address gives the
 // same Inbox.
 func (s *Service) InboxFor(t testing.TB, address string) *Inbox {
 	t.Helper()
@@ -160,7 +160,7 @@ func (s *Service) inbox(id, address string) *Inbox {
 	return in.(*Inbox)
 }
 
-// Mail is a mail that has arrived.
+// Mail is a message that has arrived.
 type Mail struct {
 	mail.Message
 	Code string // the one-time code, or empty
@@ -206,7 +206,7 @@ func (in *Inbox) All(t testing.TB) []Mail {
 	return all
 }
 
-// Snapshot compares the next message with mails/NAME.txt beside the test, and fails the test if it differs. A snapshot that does not
+// Snapshot compares the next message with mails/NAME.txt next to the test, and fails the test if it differs. A snapshot that does not
 // exist is written, which fails where the variable CI is set. With the variable MAYFLY_UPDATE it is replaced.
 func (in *Inbox) Snapshot(t testing.TB, name string) {
 	t.Helper()
@@ -254,14 +254,14 @@ const (
 	settleTime = 2 * time.Second // after the last of so many
 )
 
-// ExpectNone fails the test if a mail comes that was not returned before. It waits for five seconds, or for the
+// ExpectNone fails the test if a message arrives that was not returned before. It waits for five seconds, or for the
 // service's Timeout if that is shorter.
 func (in *Inbox) ExpectNone(t testing.TB) {
 	t.Helper()
 	in.none(t, noneTime, "no mail")
 }
 
-// Messages returns the next n messages, and fails the test if one more comes within two seconds, or within the service's
+// Messages returns the next n messages, and fails the test if one more arrives within two seconds, or within the service's
 // Timeout if that is shorter.
 func (in *Inbox) Messages(t testing.TB, n int) []Mail {
 	t.Helper()
@@ -366,11 +366,11 @@ func (s *Service) timeout(t testing.TB) time.Duration {
 // Bounds of what a failure shows.
 const (
 	shownMails = 5
-	shownLines = 3  // of a mail's text
+	shownLines = 3  // of a message's text
 	shownWidth = 76 // columns of these
 )
 
-// missing says what did not come, and what did.
+// missing describes what did not arrive, and what did.
 func (in *Inbox) missing(t testing.TB, target watch.Target, timeout time.Duration, vain error) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), beforeDeadline)
 	defer cancel()

@@ -131,7 +131,7 @@ func (t *tools) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// maxDelivered bounds the inboxes whose deliveries a session remembers.
+// maxDelivered bounds the inboxes whose returned messages a session records.
 const maxDelivered = 1000
 
 // inbox returns what was delivered of an inbox. The caller holds s.mu.
@@ -171,7 +171,7 @@ func (s *session) after(inboxID string, q watch.Target, in waitArgs) (watch.Curs
 	return delivered.Since(q, at), nil
 }
 
-// take records that a message is delivered, unless it was and that matters.
+// take records that a message is returned, unless it was and that matters.
 func (s *session) take(inboxID string, q watch.Target, again bool, f watch.Found) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -42,7 +42,7 @@ type waitForMessageArgs struct {
 	Exactly int  `json:"exactly,omitempty" jsonschema:"no more than these"`
 }
 
-// inVainError is the error of a call to which nothing came in time, although the service worked.
+// inVainError is the error of a call to which nothing arrived in time, although the service worked.
 type inVainError struct{ error }
 
 func (t *tools) addWaitTools(s toolServer) {

@@ -89,7 +89,7 @@ func (m *Mail) image(n int) *image.Image {
 	return p
 }
 
-// ForgetImages frees the memory of the decoded images. They are decoded anew when they are shown
+// ForgetImages frees the memory of the decoded images. They are decoded again when they are shown
 // again.
 func (m *Mail) ForgetImages() {
 	m.mu.Lock()

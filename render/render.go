@@ -30,7 +30,7 @@ const (
 	Rich    View = iota // the body, rendered
 	Text                // the text part as it is, or else plain text made from the HTML
 	HTML                // the HTML source
-	Headers             // how it came, and the header fields
+	Headers             // its delivery details, and the header fields
 	Raw                 // the message as received
 	Checks              // what a tester should look at before sending it
 	Web                 // as a browser paints it; a message alone has no lines for it
@@ -126,7 +126,7 @@ func (m *Mail) checked(f func() []check.Finding) (found []check.Finding) {
 	return found
 }
 
-// asText returns a document for a mail that cannot be read or laid out: its text, below a line that says so.
+// asText returns a document for a message that cannot be read or laid out: its text, below a line that says so.
 func (m *Mail) asText() *doc.Document {
 	text := m.msg.Text
 	if blank(text) {
@@ -208,7 +208,7 @@ func (m *Mail) Confirm() (find.Link, bool) {
 // Checks returns what a tester should look at before the mail is sent.
 func (m *Mail) Checks() []check.Finding { return m.checks() }
 
-// Findings returns the checks, and then what mail clients do not support, for which it reads the HTML anew once.
+// Findings returns the checks, and then what mail clients do not support, for which it reads the HTML again once.
 func (m *Mail) Findings() []check.Finding { return m.findings() }
 
 // maxArchive bounds an archive of which the files are listed, in bytes: one may be nothing but names.

@@ -87,7 +87,7 @@ func note(text string) *doc.Document {
 // maxHeaders is how many header fields are shown.
 const maxHeaders = 1000
 
-// headers shows how the mail came, and the header fields, or those known without the raw message.
+// headers shows the delivery details, and the header fields, or those known without the raw message.
 func (m *Mail) headers() *doc.Document {
 	fields := m.msg.Fields
 	if len(fields) == 0 {

@@ -16,18 +16,18 @@ import (
 // Recipient is where mail to an address goes.
 type Recipient struct {
 	Address string `json:"address,omitempty"` // as it was addressed, in lower case
-	InboxID string `json:"-"`                 // empty: WithInbox makes the inbox
+	InboxID string `json:"-"`                 // empty: WithInbox creates the inbox
 	KeyID   string `json:"-"`                 // the owner of the inbox
 	Refused string `json:"refused,omitempty"` // the reply that refused it; empty if it was accepted
 
 	emailsPerDay int
 	plan         Plan   // of an API key
-	made         string // the address of an inbox to be made
+	made         string // the address of an inbox to be created
 	login        string // the ID of the key that the session logged in with
 }
 
 // Recipient finds the inbox for an address: the one with that address, or else the one without its
-// "+tag" unless another key ever had the address with it, or else one that is made when its first message is
+// "+tag" unless another key ever had the address with it, or else one that is created when its first message is
 // stored, for the key that the session logged in with, whose ID is login, or that of Options.CatchAll. With a
 // login, no other key's inbox is found. Without Options.CatchAll, mail for the postmaster is kept for the
 // operator. The address is local-part@domain or "postmaster", unquoted and without angle brackets, in any
@@ -90,7 +90,7 @@ func (s *Service) destination(ctx context.Context, login, address string) (Recip
 	return r, nil
 }
 
-// WithInbox returns a recipient with its inbox, which it makes if there is none. NotFound: the address has
+// WithInbox returns a recipient with its inbox, which it creates if there is none. NotFound: the address has
 // become another key's. OverQuota: the key has too many inboxes.
 func (s *Service) WithInbox(ctx context.Context, r Recipient) (Recipient, error) {
 	if r.InboxID != "" {
@@ -106,7 +106,7 @@ func (s *Service) WithInbox(ctx context.Context, r Recipient) (Recipient, error)
 	}
 	in, err := s.createInbox(ctx, Key{ID: r.KeyID, Plan: r.plan}, r.made, ttl)
 	switch r.InboxID = in.ID; ErrorCode(err) {
-	case Taken: // another delivery made it a moment ago, or the address belongs to another key
+	case Taken: // another delivery created it a moment ago, or the address belongs to another key
 		if r, err = s.Recipient(ctx, r.login, r.Address); err == nil && r.InboxID == "" {
 			err = errNoAddress()
 		}
@@ -190,7 +190,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 	if err != nil {
 		return err
 	}
-	// The inbox that RCPT found may be gone by now, while another RCPT would find one, or have it made.
+	// The inbox that RCPT found may be gone by now, while another RCPT would find one, or have it created.
 	var again []Recipient
 	for _, r := range gone {
 		r, err := s.Recipient(ctx, r.login, r.Address)
@@ -281,7 +281,7 @@ func (s *Service) deliver(ctx context.Context, d *Delivery, to []Recipient, stor
 	return gone, nil
 }
 
-// forDelivery makes the inbox of one of a message's recipients, unless a quota refuses the message: no inbox
+// forDelivery creates the inbox of one of a message's recipients, unless a quota refuses the message: no inbox
 // stays without one.
 func (s *Service) forDelivery(ctx context.Context, r Recipient, all []Recipient) (Recipient, error) {
 	n := 0 // messages of the same key

@@ -19,7 +19,7 @@ type Session struct {
 	Messages map[string]int `json:"-"` // how many it was so far, this one included, by the ID of the key they were for
 }
 
-// record is how a message came: the schema Delivery of the API.
+// record has the delivery details of a message: the schema Delivery of the API.
 type record struct {
 	Session
 	From       string      `json:"from"`
@@ -32,7 +32,7 @@ type record struct {
 // maxRecord bounds a record, in bytes.
 const maxRecord = 1 << 10
 
-// record returns how the message came, as JSON, for a key, which is told of no recipients but its own and those
+// record returns the delivery details of the message, as JSON, for a key, which is told of no recipients but its own and those
 // that are nobody's. The longer the record would be, the shorter its values and its list are cut.
 func (d *Delivery) record(keyID string, received time.Time) []byte {
 	for limit := 256; ; limit /= 2 {

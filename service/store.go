@@ -51,7 +51,7 @@ type Store interface {
 	// as for none.
 	Inbox(ctx context.Context, keyID, id string) (Inbox, error)
 	// InboxByAddress returns the inbox with the address. If it is gone, only the Address and the
-	// KeyID, which is the address's for ever, are certain, and the ID may be empty. NotFound: no key
+	// KeyID, which has the address permanently, are certain, and the ID may be empty. NotFound: no key
 	// ever had the address. Messages and Version may be zero.
 	InboxByAddress(ctx context.Context, address string) (Inbox, error)
 	// Inboxes returns a page of the key's list of inboxes, which has the newest first, and those created at
@@ -130,7 +130,7 @@ func (k StoredKey) Has(hash [32]byte) bool {
 	return hash == k.Hash || hash == k.OldHash && hash != [32]byte{}
 }
 
-// PageOfInboxes asks for Limit inboxes of a key, fewer only if there are no more, that come after the one with
+// PageOfInboxes asks for Limit inboxes of a key, fewer only if there are no more, that follow the one with
 // a time of creation and an ID, whether or not there is such an inbox. A time in the future asks for the newest.
 type PageOfInboxes struct {
 	KeyID     string
@@ -162,11 +162,11 @@ type NewMessage struct {
 	From           string
 	FromName       string
 	Subject        string
-	Delivery       []byte // how it came, at most 1 KiB; not kept after the call
+	Delivery       []byte // its delivery details, at most 1 KiB; not kept after the call
 }
 
 // Emails counts the messages of a key on the last day that had any, and on the last one before it. Clocks may step
-// back: no day is counted anew, and none lies ahead of the clock by more than one, since it counts until it is over.
+// back: no day is counted again, and none lies ahead of the clock by more than one, since it counts until it is over.
 type Emails struct {
 	Day, DayBefore Day
 	Count, Before  int

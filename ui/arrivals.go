@@ -26,7 +26,7 @@ type arrivals struct {
 
 	newest    *store.Message // the latest arrival
 	elsewhere *store.Message // the newest that came to an inbox that is not listed
-	others    int            // that came before it and were not announced for longer than a notice stays
+	others    int            // that arrived before it and were not announced for longer than a notice stays
 	announced time.Time      // when elsewhere was
 	burst     burst
 	touched   bool // the user has used the keys or the mouse

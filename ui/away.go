@@ -86,7 +86,7 @@ func restrictAway(actions []*action) {
 	}
 }
 
-// tickInterval is how often the screen is drawn anew. Elsewhere, where one process draws for many, it is seldom while the screen
+// tickInterval is how often the screen is drawn again. Elsewhere, where one process draws for many, it is seldom while the screen
 // tells minutes only.
 func (a *app) tickInterval() time.Duration {
 	seconds := a.footer.showing(a.now) || a.connection.Trouble() != session.NoTrouble || !a.host.Away

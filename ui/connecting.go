@@ -160,7 +160,7 @@ func (c connecting) connectTo(t session.Target) tea.Cmd {
 // refresh fetches the lists again, or retries the connection.
 func (c connecting) refresh() tea.Cmd {
 	if c.reader.Err != nil && c.session() != nil {
-		c.reader.Close() // to be opened anew
+		c.reader.Close() // to be opened again
 		return nil
 	}
 	c.reader.Repaint()

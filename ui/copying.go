@@ -76,7 +76,7 @@ func (c *copying) actions() []*action {
 	}
 }
 
-// require is the reason when there is nothing to take; none says so of the message that the user went to.
+// require is the reason when there is nothing to take; none is the reason if the user chose a message.
 func (c *copying) require(f *extract, none string) (disabledReason string) {
 	n := c.messages.Len()
 	switch {
@@ -278,7 +278,7 @@ func (c *copying) onArrived(mail []*store.Message) {
 	c.arrived = c.arrived[:min(len(c.arrived), maxSought)]
 }
 
-// copyArrived copies the newest code found in new mail. An older one that comes later does not replace it.
+// copyArrived copies the newest code found in new mail. An older one that arrives later does not replace it.
 func (c *copying) copyArrived() tea.Cmd {
 	for n, m := range c.arrived {
 		if m.Extracted == nil || m.Extracted.Code == "" {

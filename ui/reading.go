@@ -178,7 +178,7 @@ func (r *reading) enter() tea.Cmd {
 	r.focus = theme.Reader
 	r.markRead()
 	if r.reader.Err != nil {
-		r.reader.Close() // to be opened anew
+		r.reader.Close() // to be opened again
 	}
 	return r.fetchPending()
 }

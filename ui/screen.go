@@ -17,7 +17,7 @@ type screen struct {
 	width, height int
 	layout        theme.Layout
 	theme         *theme.Theme
-	ticking       bool // the timer runs, by which it is drawn anew
+	ticking       bool // the timer runs, by which it is drawn again
 
 	store    *store.Store
 	inboxes  *lists.Inboxes
@@ -206,7 +206,7 @@ type (
 	redrawMsg struct{}
 )
 
-// redrawIn draws the screen anew after a delay from which on something is mentioned there.
+// redrawIn draws the screen again after a delay from which on something is mentioned there.
 func redrawIn(d time.Duration) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return redrawMsg{} })
 }

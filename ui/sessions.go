@@ -18,7 +18,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// sessions lists what connected to SMTP lately and what became of it (S), anew while it is open.
+// sessions lists what connected to SMTP lately and what became of it (S), again while it is open.
 type sessions struct {
 	*common
 	list   dialog.Dialog

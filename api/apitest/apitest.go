@@ -51,7 +51,7 @@ type Options struct {
 	RequestsPerMinute int
 	// Extensions keeps what Mayfly's own service adds to the contract.
 	Extensions bool
-	// CatchAll makes an inbox for mail to an address that has none. It needs Extensions.
+	// CatchAll creates an inbox for mail to an address that has none. It needs Extensions.
 	CatchAll bool
 	// PageSize is how many inboxes are on a page at most; 1,000 when 0.
 	PageSize int
@@ -211,9 +211,9 @@ func (s *Server) Requests() []Request {
 	return all
 }
 
-// Create makes an inbox with a local part without a request.
+// Create creates an inbox with a local part without a request.
 func (s *Server) Create(username string, ttl time.Duration) (api.Inbox, error) {
-	defer time.Sleep(time.Millisecond) // lists have no order of inboxes made at the same time
+	defer time.Sleep(time.Millisecond) // lists have no order of inboxes created at the same time
 	in, err := s.service.CreateInbox(context.Background(), s.key, service.NewInbox{Username: username, TTL: ttl})
 	return api.Inbox{ID: in.ID, Email: in.Address, CreatedAt: in.CreatedAt, ExpiresAt: in.ExpiresAt, TTL: int(ttl / time.Second)}, err
 }

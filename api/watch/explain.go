@@ -218,7 +218,7 @@ func briefly(list []api.Summary) string {
 	return strings.Join(names, ", ")
 }
 
-// maxLate is how late a message may come that a wait was for.
+// maxLate is how late a message may arrive that a wait was for.
 const maxLate = 10 * time.Second
 
 // Late says by how much a message missed the wait that ended in vain at a time, and where the time went, or "".

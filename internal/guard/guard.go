@@ -1,4 +1,4 @@
-// Package guard keeps a mail from ending the program. Whatever parses, reads, lays out, checks or paints mail runs under it.
+// Package guard keeps a message from crashing the program. All code that parses, reads, lays out, checks or renders messages runs under it.
 package guard
 
 import (
@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// maxLogged bounds the stacks that a process logs: anybody can send such a mail again and again.
+// maxLogged bounds the stacks that a process logs: anyone can send such a message again and again.
 const maxLogged = 20
 
 var logged atomic.Int32

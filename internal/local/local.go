@@ -48,7 +48,7 @@ type Options struct {
 	HTTP, SMTP string
 	Relay      server.Relay  // by which it releases messages
 	Keep       bool          // run until [Stop], with or without clients
-	TLS        bool          // offer STARTTLS with a certificate in the data directory, which is made once
+	TLS        bool          // offer STARTTLS with a certificate in the data directory, which is created once
 	Linger     time.Duration // how long to run on after the last client; default: DefaultLinger
 }
 
@@ -59,7 +59,7 @@ func (o Options) storeDir() string { return filepath.Join(o.DataDir, "store") }
 // runners read them. After a kill they are of a service that has ended.
 func (o Options) EnvFile() string { return filepath.Join(o.storeDir(), "service.env") }
 
-// makeDir makes the directory. One that is there must be this user's: with another's HOME, as root has
+// makeDir creates the directory. One that is there must be this user's: with another's HOME, as root has
 // with some versions of sudo, the service would take over the mail of that user.
 func (o Options) makeDir() error {
 	return cmp.Or(o.unusable(os.MkdirAll(o.DataDir, 0o700)), o.checkDir())

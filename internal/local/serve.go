@@ -192,7 +192,7 @@ func (s *running) run(ctx context.Context) error {
 	return errors.Join(failure, s.close())
 }
 
-// watch ends the service when its directory is removed, and perhaps made again by another one: mail would be accepted where nobody
+// watch ends the service when its directory is removed, and perhaps created again by another one: mail would be accepted where nobody
 // looks for it.
 func (s *running) watch() {
 	ticker := time.NewTicker(s.life.linger)
@@ -224,7 +224,7 @@ func (s *running) close() error {
 // maxLog bounds the log file, in bytes.
 const maxLog = 1 << 20
 
-// logFile is a file for lines of text, which starts anew when it would become larger than maxLog.
+// logFile is a file for lines of text, which starts again when it would become larger than maxLog.
 type logFile struct{ *os.File }
 
 func openLog(path string) (logFile, error) {

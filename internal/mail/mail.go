@@ -61,7 +61,7 @@ type Message struct {
 	Subject string
 
 	ReceivedAt time.Time // zero when not known; Parse does not set it
-	Delivery   []Field   // how it came, for people; nil when nobody asked; Parse does not set it
+	Delivery   []Field   // its delivery details, for people; nil when nobody asked; Parse does not set it
 	Raw        []byte    // as received; nil in a message that was not parsed
 
 	Text          string
@@ -322,7 +322,7 @@ func (p *parser) finish(e entity) {
 	m.Attachments = withoutCopies(e.attachments)
 }
 
-// withoutCopies leaves out invitations that come once more below: many programs send one as an alternative
+// withoutCopies leaves out invitations that are repeated below: many programs send one as an alternative
 // of the body and again as a file.
 func withoutCopies(all []Attachment) []Attachment {
 	seen := make(map[[sha256.Size]byte]bool)

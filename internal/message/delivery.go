@@ -12,7 +12,7 @@ import (
 	"mayfly/internal/mail"
 )
 
-// AddDelivery fetches how the message came. It has to be called before Mail. A service that does not say, for
+// AddDelivery fetches the delivery details of the message. It has to be called before Mail. A service that does not say, for
 // whatever reason, keeps nobody from reading the message.
 func (m *Message) AddDelivery(ctx context.Context, c *api.Client) {
 	m.Delivery = []mail.Field{}

@@ -1,4 +1,4 @@
-// Package registry keeps the inboxes this machine knows, for services that cannot list them.
+// Package registry stores the inboxes recorded on this machine, for services that cannot list them.
 //
 // Each inbox is a file of its own, replaced as a whole and named by a hash, since IDs come from a
 // service. Any number of processes may write at once, and a damaged file costs one inbox. Beside it, with
@@ -74,7 +74,7 @@ type Registry struct {
 }
 
 // Open returns the registry below dir of a profile and the service at baseURL. It does not touch the
-// disk: Put makes the directories, with mode 0700.
+// disk: Put creates the directories, with mode 0700.
 func Open(dir, profile, baseURL string) *Registry {
 	name := hash(profile + "\x00" + strings.ToLower(strings.TrimRight(baseURL, "/")))
 	return &Registry{dir: filepath.Join(dir, "inboxes", name), pruning: rate.Sometimes{Interval: time.Hour}}
@@ -91,7 +91,7 @@ func (r *Registry) path(inboxID, suffix string) string {
 
 // Inboxes returns the inboxes of a service that have not expired, newest first: those that the service
 // lists, up to a page with one that is enough (nil: none is), or else those known here, which may be gone. A
-// nil registry knows none.
+// nil registry has none.
 func (r *Registry) Inboxes(ctx context.Context, c *api.Client, enough func(api.Inbox) bool) (all []api.Inbox, listed bool, err error) {
 	list, err := c.InboxesUntil(ctx, enough)
 	all, listed = slices.Clone(list.Inboxes), err == nil
@@ -127,7 +127,7 @@ func (r *Registry) InboxAt(ctx context.Context, c *api.Client, email string) (ap
 	return api.Inbox{}, cmp.Or(err, api.ErrNotFound)
 }
 
-// Known returns the inbox with an ID, if it is known here. It may be gone.
+// Known returns the inbox with an ID, if it is recorded here. It may be gone.
 func (r *Registry) Known(inboxID string) (api.Inbox, bool) {
 	if r.dir == "" {
 		return api.Inbox{}, false
@@ -255,8 +255,8 @@ func (r *Registry) Remove(inboxID string) error {
 }
 
 // Gone forgets an inbox that a service does not have any more, named by its ID or address, and reports whether it
-// was known: to delete one that is gone is what was wanted, and a name that nobody knows is a mistake. A nil registry
-// knows none.
+// was known: to delete one that is gone succeeds, and an unknown name is an error. A nil registry
+// has none.
 func (r *Registry) Gone(name string) (known bool, err error) {
 	if r == nil {
 		return false, nil

@@ -12,7 +12,7 @@ import (
 	"mayfly/api/watch"
 )
 
-// Keeper keeps what clients know of the inboxes of an API key, with the key, for all that use it. An [api.Client] is one.
+// Keeper stores the clients' records of inboxes with an API key, for all clients that use the key. An [api.Client] is one.
 type Keeper interface {
 	// States returns what is kept of each inbox, by its ID. It fails with [api.ErrUnsupported] if nothing is.
 	States(ctx context.Context) (map[string][]byte, error)

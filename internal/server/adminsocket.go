@@ -22,7 +22,7 @@ import (
 
 const (
 	socketName = "sock"
-	// socketDir is the private directory, in that of the store, in which the socket is made: a system gives
+	// socketDir is the private directory, in that of the store, in which the socket is created: a system gives
 	// a new socket a mode that others may be able to use.
 	socketDir = "admin"
 	// socketPathName is the name of a file with the path of the socket, if that in the store's
@@ -68,7 +68,7 @@ func listenAdmin(store string, admin *Admin, control, rest http.Handler, log *sl
 	return a, nil
 }
 
-// makeDir makes a directory that only this user can enter, and returns the path of the socket in it.
+// makeDir creates a directory that only this user can enter, and returns the path of the socket in it.
 func (a *adminSocket) makeDir(store string) (path string, err error) {
 	dir := filepath.Join(store, socketDir)
 	path = filepath.Join(dir, socketName)

@@ -68,7 +68,7 @@ type Config struct {
 	CatchAllKey string
 	CatchAllTTL time.Duration // lifetime of such an inbox; default 24 h
 
-	// KeyFile has the secret of an API key that the store knows. If the file does not exist, it and
+	// KeyFile has the secret of an API key in the store. If the file does not exist, it and
 	// a key with the plan enterprise are created. With OwnKey there is such a key without a file: it keeps
 	// its inboxes, and its secret is new at each start.
 	KeyFile string

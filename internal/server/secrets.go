@@ -103,7 +103,7 @@ func unsaved(name, what string, err error) error {
 	return fmt.Errorf("saving the %s in %s: %w", what, name, err)
 }
 
-// OwnKeyName is the name of the key that a service makes for itself.
+// OwnKeyName is the name of the key that a service creates for itself.
 const OwnKeyName = "the service's own"
 
 // ownKey returns the server's own key, as [Config].KeyFile and OwnKey have it.

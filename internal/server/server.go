@@ -182,7 +182,7 @@ func (s *Server) newServers() (err error) {
 		return err
 	}
 	// A balancer's checks of the REST API need no header. SMTP and POP3 servers speak first, and so
-	// have to know whether one comes.
+	// have to know whether one arrives.
 	for protocol, l := range s.listeners {
 		switch protocol {
 		case "HTTP":
@@ -226,7 +226,7 @@ func (s *Server) newServers() (err error) {
 // Providers returns the names of the mail providers whose APIs a service has, below /providers/.
 func Providers() []string { return providers.Names() }
 
-// newProviders returns what takes mail as the APIs of mail providers do. It takes what SMTP does.
+// newProviders returns the handler that accepts mail as the APIs of mail providers do. It accepts what SMTP does.
 func (s *Server) newProviders(guesses *limits.Guesses, large *limits.Memory) http.Handler {
 	c := s.config
 	o := providers.Options{AddressFaults: c.AddressFaults, MaxMessageBytes: c.MaxMessageBytes, MaxRecipients: c.MaxRecipients, Guesses: guesses, Large: large, Log: s.log}

@@ -68,7 +68,7 @@ type sessions struct {
 	ended    chan struct{} // closed when Serve returns
 }
 
-// newSessions returns what serves SSH, with the host key, which is made with the store.
+// newSessions returns what serves SSH, with the host key, which is created with the store.
 func (s *Server) newSessions(api *rest.Server, guesses *limits.Guesses) (*sessions, error) {
 	_, fresh, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// masks are what differs between two mails of the same kind, and what stands for it. Codes and addresses are masked before, and
+// masks are what differs between two messages of the same kind, and what stands for it. Codes and addresses are masked before, and
 // what is in a URL or looks random is decided by what tells links and codes apart.
 var masks = sync.OnceValue(func() []mask {
 	const month, year, day = `\p{L}{3,12}\.?`, `20\d\d`, `\d{1,2}(?:st|nd|rd|th)?\.?`
@@ -45,7 +45,7 @@ var (
 	pieces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z0-9_-]{16,}`) })
 )
 
-// Mask returns text with marks for what differs between two mails of the same kind: codes, tokens in links, dates, times, IDs. The
+// Mask returns text with marks for what differs between two messages of the same kind: codes, tokens in links, dates, times, IDs. The
 // codes are those found in the mail.
 func Mask(text string, codes ...string) string {
 	for _, code := range codes {
@@ -74,7 +74,7 @@ func Mask(text string, codes ...string) string {
 	})
 }
 
-// maskURL masks the pieces of a URL's path and the values of its query that are made for one mail.
+// maskURL masks the pieces of a URL's path and the values of its query that are made for one message.
 func maskURL(raw string) string {
 	scheme, rest, _ := strings.Cut(raw, "://")
 	host, path := rest, ""

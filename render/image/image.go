@@ -1,6 +1,6 @@
 // Package image decodes the images in a message, within bounds, and draws them for a terminal: as
 // half blocks, or by the graphics protocols of kitty and iTerm2, or as sixels. A terminal gets
-// decoded pixels, encoded anew, and never a byte of the message. The package never uses the network.
+// decoded pixels, encoded again, and never a byte of the message. The package never uses the network.
 package image
 
 import (

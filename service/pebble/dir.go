@@ -49,7 +49,7 @@ func IsStore(dir string) bool {
 
 // checkDir returns an error if the directory has a store in which the database would not find its data:
 // it would start empty, and remove what is there. There is a log as soon as there are options, the last
-// file that the first opening makes.
+// file that the first opening creates.
 func checkDir(disk vfs.FS, dir string, files []string) error {
 	found, err := pebbledb.Peek(dir, disk)
 	if err != nil {
@@ -159,7 +159,7 @@ func exposed(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }
 
-// makePrivate takes from other users what they can do with the files of the database, and says so if they
+// makePrivate takes from other users what they can do with the files of the database, and logs it if they
 // can list its directory: the mode of that is the operator's business, as the files of others in it are.
 func makePrivate(dir string, log *slog.Logger) error {
 	entries, err := os.ReadDir(dir)

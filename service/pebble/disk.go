@@ -60,8 +60,8 @@ var noSpace = map[bool]syscall.Errno{false: syscall.ENOSPC, true: 112}[runtime.G
 
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
 
-// checkOpen returns an error unless files can be made and there is space for opening the database, which
-// writes what is in the logs to tables, and tries for ever if it cannot.
+// checkOpen returns an error unless files can be created and there is space for opening the database, which
+// writes what is in the logs to tables, and tries forever if it cannot.
 func (d *disk) checkOpen(files []string) error {
 	need := uint64(leastSpace)
 	for _, name := range files {
@@ -80,7 +80,7 @@ func (d *disk) checkOpen(files []string) error {
 	return d.probe()
 }
 
-// probe returns an error unless files can be made.
+// probe returns an error unless files can be created.
 func (d *disk) probe() error {
 	probe := d.PathJoin(d.dir, "probe")
 	f, err := d.FS.Create(probe, vfs.WriteCategoryUnspecified)

@@ -27,7 +27,7 @@ import (
 //	d key-ID 0 inbox-ID 0                   what clients keep of an inbox
 //	x expires inbox-ID 0                    partition, creation and owner of an inbox, ordered by expiry
 //	e partition inbox-ID 0                  an inbox whose expiry was changed
-//	m partition inbox-ID 0 's' ^seq         summary of a message and how it came, the newest first
+//	m partition inbox-ID 0 's' ^seq         summary of a message and its delivery details, the newest first
 //	m partition inbox-ID 0 'b' ^seq         its raw body, unless other messages have it, too
 //	s partition inbox-ID 0 ^seq             the name of the body that it shares
 //	b name                                  a shared body
@@ -261,7 +261,7 @@ func decodeAddress(value []byte) (inboxOf, error) {
 	return of, r.err
 }
 
-// encodeMessage encodes a message without its body, and how it came. The sequence number in its ID is the one in its key.
+// encodeMessage encodes a message without its body, and its delivery details. The sequence number in its ID is the one in its key.
 func encodeMessage(m service.Message, delivery []byte) []byte {
 	w := make(writer, 0, 64+len(m.From)+len(m.FromName)+len(m.Subject)+len(m.To)+len(delivery))
 	w.string(m.ID)
@@ -279,7 +279,7 @@ func sizeOfSummary(n *service.NewMessage) int {
 	return 2*64 + len(n.From) + len(n.FromName) + len(n.Subject) + len(n.To) + len(n.Delivery)
 }
 
-// decodeMessage returns a message, and of the value how it came, which may be empty.
+// decodeMessage returns a message, and of the value its delivery details, which may be empty.
 func decodeMessage(value []byte) (m service.Message, delivery []byte, err error) {
 	r := reader{b: value}
 	m = service.Message{

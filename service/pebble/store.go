@@ -5,7 +5,7 @@
 // group is prepared or synced to disk forms the next one, which costs one write and one sync
 // however many callers share it. Reads go straight to the database and never wait for writes.
 //
-// A fault that does not pass ends the store, see [Store.Wait]. Nothing is repaired: mail lives for an
+// A fault that does not pass ends the store, see [Store.Wait]. Nothing is repaired: mail is stored for an
 // hour.
 package pebble
 
@@ -219,7 +219,7 @@ func (s *Store) closeDatabase() (err error) {
 const failedTimeout = 5 * time.Second
 
 // await does work of the database and reports whether it ended. When something fails in the background,
-// the database repeats it at once and for ever, and waits for it.
+// the database repeats it at once and forever, and waits for it.
 func (s *Store) await(work func()) bool {
 	ended := make(chan struct{})
 	go func() {
@@ -274,7 +274,7 @@ func sizeOf(disk vfs.FS, dir string) uint64 {
 
 // databaseOptions returns the options for a disk of that many bytes and memtables of that many.
 //
-// Compactions are late: where mail comes for many inboxes in any order, each rewrites most of the
+// Compactions are late: where mail arrives for many inboxes in any order, each rewrites most of the
 // summaries, and much mail is deleted before. What has to look into each of the flushed tables
 // meanwhile is helped by their filters, but not listing messages. On a small disk memtables and tables
 // are small, too, and compactions early, since they must fit into the reserve.
@@ -390,7 +390,7 @@ func cause(err error) string {
 }
 
 // fail ends all writing: after a write or a sync has failed, it is unknown what is on disk, and what
-// fails in the background the database repeats at once and for ever.
+// fails in the background the database repeats at once and forever.
 func (s *Store) fail(err error) {
 	e := &service.Error{Code: service.Unavailable, Message: "The store has failed", Err: err}
 	if s.failure.CompareAndSwap(nil, e) {
@@ -433,7 +433,7 @@ func (l logger) Infof(format string, args ...any) {
 }
 
 func (l logger) Errorf(format string, args ...any) {
-	if l.s.failed() == nil { // else it says the same for ever
+	if l.s.failed() == nil { // else it says the same forever
 		l.s.log.Error("pebble: " + fmt.Sprintf(format, args...))
 	}
 }

@@ -18,7 +18,7 @@ const (
 	maxLogs        = 16               // more than there are
 )
 
-// runTidy tidies the store when next to nothing has been written for a while. While mail comes in, the
+// runTidy tidies the store when next to nothing has been written for a while. While mail arrives, the
 // database keeps what it will need again: logs for reuse, memtables, blocks that were read. It also
 // leaves deleted data in place until a compaction comes across it. Tidying frees all of that.
 func (s *Store) runTidy() {

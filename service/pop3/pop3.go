@@ -3,7 +3,7 @@
 // of an inbox, the password an API key that owns it.
 //
 // Each login, each message that is sent, and the removal at QUIT of all that DELE marked count as one request
-// of the key, which is checked anew. Whether an address has an inbox is told only to its key.
+// of the key, which is checked again. Whether an address has an inbox is told only to its key.
 //
 // A message is sent byte for byte as it was received, so that its size is what the store knows without
 // reading it. Only one that does not end with CRLF gets that in addition. Lines that begin with a dot

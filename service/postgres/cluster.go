@@ -25,7 +25,7 @@ const coordinatorConnections = 4
 func (s *Store) connectCluster(ctx context.Context, config *pgxpool.Config, nodes []node) error {
 	s.citus = true
 	config = config.Copy()
-	// Citus 13.2 plans a statement anew each time, and keeps all that it planned while the plan of the statement is kept.
+	// Citus 13.2 plans a statement again each time, and keeps all that it planned while the plan of the statement is kept.
 	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
 	config.ConnConfig.RuntimeParams["citus.propagate_set_commands"] = "local" // SET LOCAL holds on all servers
 	coordinator, err := at(config, nodes[0])

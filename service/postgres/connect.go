@@ -11,7 +11,7 @@ import (
 	"mayfly/service"
 )
 
-// connect connects to the database, which may be on a Citus cluster, makes its tables and reads its clock. Only the
+// connect connects to the database, which may be on a Citus cluster, creates its tables and reads its clock. Only the
 // coordinator of a cluster changes tables, and what processes tell each other goes through it.
 func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	var err error

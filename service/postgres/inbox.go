@@ -73,7 +73,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) er
 	return nil
 }
 
-// claim makes an address the key's, for ever, unless it is another key's.
+// claim permanently gives an address to the key, unless it is another key's.
 func (s *Store) claim(ctx context.Context, address, keyID string) error {
 	untagged := service.Untagged(address)
 	for i, a := range append([]string{address}, untagged...) {

@@ -64,7 +64,7 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 // downServer finds the server that another one could not reach, in what that one says.
 var downServer = regexp.MustCompile(`connection (?:to the remote node|marked as essential:) (?:\S*@)?(\S+:\d+)`)
 
-// changeKey runs a transaction that makes or changes a key. On a cluster its error says which server is down.
+// changeKey runs a transaction that creates or changes a key. On a cluster its error says which server is down.
 func (s *Store) changeKey(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
 	end, err := s.turn(ctx, "keys") // so that callers wait here, and not in the database, where a lock's time is short
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *Store) read(ctx context.Context, in service.Inbox, queue func(b *pgx.Ba
 		})
 		err := v.pool.SendBatch(ctx, &b).Close()
 		if sqlState(err) == stateNoTable {
-			return service.ErrNotFound // the slot is over
+			return service.ErrNotFound // the slot has passed
 		}
 		return s.failure(ctx, v.pool, err)
 	})

@@ -22,8 +22,8 @@ var (
 
 var errOtherSchema = errors.New("its tables are not of this version, or it has become a Citus cluster since: name an empty database")
 
-// makeSchema makes the tables of an empty database, on a Citus cluster distributed ones. A database
-// that has others is refused. The coordinator may be down, unless it has to make them.
+// makeSchema creates the tables of an empty database, on a Citus cluster distributed ones. A database
+// that has others is refused. The coordinator may be down, unless it has to create them.
 func (s *Store) makeSchema(ctx context.Context) error {
 	if err := s.pool.AcquireFunc(ctx, checkEncoding); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (s *Store) makeSchema(ctx context.Context) error {
 	if sqlState(err) != stateTableExists {
 		return err
 	}
-	// They may be those that another process has just made, which other servers may not have yet.
+	// They may be those that another process has just created, which other servers may not have yet.
 	if made, err = checkSchema(ctx, s.coordinator, s.citus); err == nil && !made {
 		err = errOtherSchema
 	}
@@ -47,7 +47,7 @@ func createTables(ctx context.Context, tx pgx.Tx, citus bool) error {
 	statements := []string{ // one by one: Citus sends all that comes with a SET to every server
 		"SET LOCAL statement_timeout = 0",
 		"SET LOCAL lock_timeout = 0",
-		// Another process that makes them waits here.
+		// Another process that creates them waits here.
 		"SELECT pg_advisory_xact_lock(hashtext(concat(current_schema(), '.mayfly.schema')))",
 		schemaSQL,
 	}

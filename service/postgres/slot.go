@@ -12,7 +12,7 @@ import (
 
 // slot is the part of the messages whose inboxes were to expire at first in the same hour or, for inboxes that
 // live longer than maxHourly, on the same day. It is the number of hours since 1970, or minus the number of days.
-// It has a table of its own, which is dropped when the slot is over.
+// It has a table of its own, which is dropped when the slot has passed.
 type slot int32
 
 // maxHourly is the longest lifetime of inboxes in slots of an hour.

@@ -10,7 +10,7 @@
 // key are on one server. The statements are the same with and without: each names the key of its rows. A process connects to every server, and sends each what is for its
 // keys, which it then does without asking another. Only a delivery to keys on several servers is
 // committed in two phases. An address is on a server of its own: it belongs to the key that had it
-// first, for ever, and is made before its first inbox. Tables are created and dropped, and changes
+// first, permanently, and is created before its first inbox. Tables are created and dropped, and changes
 // announced, through the coordinator.
 //
 // A transaction that changes anything of a key, such as one of its inboxes, begins by changing the
@@ -19,7 +19,7 @@
 // Citus moves the key at that moment.
 //
 // Messages are partitioned by slots: ranges of time in which their inboxes expire, unless those are
-// extended later. When a slot is over, the inboxes in it that were extended are moved to another, and its
+// extended later. When a slot has passed, the inboxes in it that were extended are moved to another, and its
 // tables are dropped, which costs next to nothing compared with deleting rows.
 //
 // The database's clock is the only one, see Now.
@@ -97,7 +97,7 @@ var (
 )
 
 // Open connects to the database at the URL (postgres://user:password@host:port/database, with the
-// parameters of libpq, pool_max_conns and max_size) and makes its tables. The context only bounds the
+// parameters of libpq, pool_max_conns and max_size) and creates its tables. The context only bounds the
 // opening. No error contains the password. Unavailable: it may be possible later.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Log == nil {

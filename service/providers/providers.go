@@ -177,7 +177,7 @@ func (c *call) authenticate() (err error) {
 // maxBody is how large a request may be: a message in base64, and what is around it.
 func (c *call) maxBody() int64 { return c.MaxMessageBytes/3*4 + 1<<20 }
 
-// handle reads a request and answers it. Four times its size is in memory: as it came, as strings, decoded and as MIME.
+// handle reads a request and answers it. Four times its size is in memory: as it arrived, as strings, decoded and as MIME.
 func (c *call) handle(handle func(*call) error) error {
 	size := c.r.ContentLength
 	if size < 0 {

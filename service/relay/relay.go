@@ -1,5 +1,5 @@
 // Package relay sends a message that was received on to addresses that the operator has allowed, by
-// one mail server. Nothing is sent unless somebody asks for that message, and nothing is queued:
+// one mail server. Messages are sent only on request, and nothing is queued:
 // the server takes a message at once and for every recipient, or it is not sent.
 package relay
 

@@ -295,7 +295,7 @@ func (c *answerCache) get(key string) ([]byte, bool) {
 	return body, ok
 }
 
-// put adds a body that is not too large. A full cache begins anew.
+// put adds a body that is not too large. A full cache begins again.
 func (c *answerCache) put(key string, body []byte) {
 	if cap(body) > cachedAnswer {
 		return

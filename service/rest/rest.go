@@ -186,7 +186,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // down.
 const unusedGrace = time.Second
 
-// awaitUnused waits until all connections have sent a request: http.Server.Shutdown drops those that come later.
+// awaitUnused waits until all connections have sent a request: http.Server.Shutdown drops those that arrive later.
 func (s *Server) awaitUnused(ctx context.Context) {
 	const step = 10 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, unusedGrace)

@@ -83,7 +83,7 @@ type Options struct {
 
 	Keys *limits.Guesses // wrong keys, which other servers count too; default: no limit
 
-	// Chaos makes the server misbehave on purpose, for tests of its clients: rules separated by commas,
+	// Chaos injects faults, for tests of clients: rules separated by commas,
 	// each STAGE=FAULT, with :5% for a probability or :2x for the first two times. docs/chaos.md
 	// describes them. Default: none.
 	Chaos string

@@ -131,7 +131,7 @@ type Label struct {
 	Open, Copy func() tea.Cmd
 }
 
-// NewLabels labels the links that find returns, anew whenever the screen changes: a message may move.
+// NewLabels labels the links that find returns, again whenever the screen changes: a message may move.
 func NewLabels(find func() []Label) Dialog {
 	l := &labels{find: find}
 	l.Fit(0, 0)

@@ -132,7 +132,7 @@ func (h *Host) open(ctx context.Context, env term.Env, target, name, copied stri
 	}
 }
 
-// copyInstead copies what could not be opened, and then says so.
+// copyInstead copies what could not be opened, and then reports that.
 func (h *Host) copyInstead(ctx context.Context, env term.Env, target string, d Result) tea.Msg {
 	_, _ = h.Clipboard(ctx, env, target) // the terminal's clipboard may work
 	return tea.BatchMsg{toTerminal(env, target), func() tea.Msg { return d }}

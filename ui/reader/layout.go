@@ -25,7 +25,7 @@ const OpeningDelay = 150 * time.Millisecond
 type layoutKey struct {
 	generation uint64
 	view       render.View
-	raw, asked bool // the raw message is here, and how it came
+	raw, asked bool // the raw message is here, and its delivery details
 	options    render.Options
 	painted    *painted // for the web view
 }

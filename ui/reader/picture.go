@@ -67,7 +67,7 @@ func (p *Pane) OnPainted(m PaintingDone) {
 	}
 }
 
-// Repaint has painted anew what could not be painted.
+// Repaint has painted again what could not be painted.
 func (p *Pane) Repaint() {
 	maps.DeleteFunc(p.done, func(_ browser.Viewport, d *painted) bool { return d.err != nil })
 }

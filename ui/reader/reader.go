@@ -165,7 +165,7 @@ func summarize(m *message.Message, inbox string) summary {
 	return f
 }
 
-// WantsRaw reports whether the view needs the raw message, or how it came, which is neither here nor being fetched.
+// WantsRaw reports whether the view needs the raw message, or its delivery details, which is neither here nor being fetched.
 func (p *Pane) WantsRaw() bool {
 	if p.Opened == nil || p.rawErr != nil || !p.rawSince.IsZero() {
 		return false

@@ -33,7 +33,7 @@ func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render
 	return background(s, requestTimeout, func(ctx context.Context) Opened { return s.open(ctx, s.Client, row, generation, prepare) }, apply)
 }
 
-// prefetchTime is how long messages are prefetched before those read so far are handed over.
+// prefetchTime is how long messages are prefetched before those read so far are returned.
 const prefetchTime = 100 * time.Millisecond
 
 // Prefetch fetches messages one after the other for their codes, links and texts, as the budget allows what nobody asked for.
@@ -88,7 +88,7 @@ func read(m *message.Message) *store.Extracted {
 	return store.Find(m)
 }
 
-// FetchRaw adds how a message came, and the raw form if it was opened without it. It fails with [api.ErrUnsupported] if the
+// FetchRaw adds the delivery details of a message, and the raw form if it was opened without it. It fails with [api.ErrUnsupported] if the
 // service provides no raw messages.
 func (s *Session) FetchRaw(key string, m *message.Message, apply func(Opened) tea.Cmd) tea.Cmd {
 	return background(s, requestTimeout, func(ctx context.Context) Opened {
