@@ -129,7 +129,7 @@ func (c *coalescing) ask(what string, r *http.Request, message bool) (*sharedAns
 	return shared, err
 }
 
-// weighed is the body of an answer that a session reads.
+// weighed is what a session reads: the body of an answer, or its input.
 type weighed struct {
 	io.ReadCloser
 	session *server.Session

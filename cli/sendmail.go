@@ -18,6 +18,7 @@ import (
 	"github.com/emersion/go-smtp"
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/files"
 	"mayfly/internal/local"
 	"mayfly/internal/mail"
 )
@@ -45,7 +46,11 @@ php -d sendmail_path="mayfly sendmail -t -i" -S localhost:8000`,
 			if err := m.parse(args); err != nil || m.nothing {
 				return err
 			}
-			if err := m.read(a.env.Stdin); err != nil {
+			most := int64(maxPreview)
+			if a.visit != nil {
+				most = a.visit.MaxMail
+			}
+			if err := cmp.Or(m.read(a.env.Stdin, most), cmd.Context().Err()); err != nil { // what was cut off is not sent
 				return fmt.Errorf("reading the message: %w", err)
 			}
 			m.complete(cmp.Or(a.env.Getenv("LOGNAME"), a.env.Getenv("USER"), "mayfly"))
@@ -110,12 +115,16 @@ func (m *outgoingMessage) parse(args []string) error {
 	return nil
 }
 
-func (m *outgoingMessage) read(in io.Reader) error {
+func (m *outgoingMessage) read(in io.Reader, most int64) error {
 	var text strings.Builder
-	lines := bufio.NewScanner(in)
+	rest := &io.LimitedReader{R: in, N: most + 1}
+	lines := bufio.NewScanner(rest)
 	lines.Buffer(nil, math.MaxInt)
 	for lines.Scan() && (m.ignoreDots || lines.Text() != ".") {
 		text.WriteString(lines.Text() + "\r\n")
+	}
+	if rest.N == 0 {
+		return files.Unfit(fmt.Sprintf("it is larger than %d bytes", most))
 	}
 	m.text = text.String()
 	return lines.Err()

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -64,7 +65,7 @@ func (v *visits) serveSession(ctx context.Context, set server.SessionSettings, s
 	if set.SMTP != "" {
 		environ = append(environ, "MAYFLY_SMTP="+set.SMTP)
 	}
-	a := &app{env: Env{Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Environ: environ}}
+	a := &app{env: Env{Stdin: &weighed{io.NopCloser(s.Stdin), s, 0}, Stdout: s.Stdout, Stderr: s.Stderr, Environ: environ}}
 	key := v.join(s.KeyID)
 	defer v.leave(key)
 	a.visit = &visit{SessionSettings: set, through: &coalescing{key, s, service}, key: key, location: locationOf(a.env.Getenv("TZ"))}

@@ -133,6 +133,10 @@ func TestCommandsOverSSH(t *testing.T) {
 	if out, said, status := over(t, ada, strings.Replace(kept, "«code»", "soon", 1), "snap signup "+address); status != 1 || !strings.Contains(out, "+ «code»") || !strings.Contains(said, "--update") {
 		t.Errorf("another snapshot: status %d, %q, %q", status, out, said)
 	}
+	// All sessions share their memory: nobody fills it with a message that the service refuses.
+	if _, said, status := over(t, ada, strings.Repeat("0123456789abcdef\n", 26<<20/17+1), "sendmail "+address); status != 1 || !strings.Contains(said, "reading the message: it is larger than 26214400 bytes") {
+		t.Errorf("a message that is too large: status %d, %q", status, said)
+	}
 	fails(ada, 2, "ssh HOST save - | tar x", "save "+address)
 	fails(ada, 1, "no relay", "release --to x@y.test "+address)
 	fails(ada, 2, "ssh -t", "")

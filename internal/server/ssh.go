@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/ed25519"
@@ -38,6 +39,7 @@ type SessionSettings struct {
 	SMTPShown string   // as users are told
 	Name      string   // of the service
 	Debug     bool     // what it logs
+	MaxMail   int64    // bytes of a message
 }
 
 // hostKeyName is the name of the host key among the secrets of the store, which all processes on one database share.
@@ -83,7 +85,7 @@ func (s *Server) newSessions(api *rest.Server, guesses *limits.Guesses) (*sessio
 	}
 	p := &sessions{command: s.config.Sessions, hostKey: ed25519.NewKeyFromSeed(seed), log: s.log, ended: make(chan struct{})}
 	p.settings = SessionSettings{SSHLimits: s.config.SSHLimits, HostKey: p.hostKey.Public().(ed25519.PublicKey), Balancers: s.config.Balancers,
-		Name: s.config.Name, Debug: s.log.Enabled(context.Background(), slog.LevelDebug)}
+		Name: s.config.Name, Debug: s.log.Enabled(context.Background(), slog.LevelDebug), MaxMail: cmp.Or(s.config.MaxMessageBytes, 25<<20)}
 	if len(s.config.Balancers) == 0 {
 		p.settings.SMTP, p.settings.SMTPShown = Reachable(s.SMTPAddr(), "localhost"), Reachable(s.SMTPAddr(), s.config.Name)
 	}

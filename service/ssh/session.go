@@ -24,7 +24,7 @@ type Session struct {
 	Stdin              io.Reader
 	Stdout, Stderr     io.Writer
 	Terminal           *Terminal    // nil for streams
-	Largest            atomic.Int64 // bytes of the largest answer it has read from its service, by which its memory goes
+	Largest            atomic.Int64 // bytes of the largest answer it has read from its service, or of its input, by which its memory goes
 }
 
 // Size is that of a terminal, in cells.
