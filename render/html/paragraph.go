@@ -205,7 +205,7 @@ func (p *paragraph) start(f *frame) {
 			p.level = level
 		}
 		if at.flow {
-			p.first.Text, p.first.RTL, p.first.Background = at.style.Text, at.style.RTL, at.style.Background
+			p.first.Text, p.first.RTL, p.first.Auto, p.first.Background = at.style.Text, at.style.RTL, at.style.Auto, at.style.Background
 			break
 		}
 	}
@@ -309,8 +309,10 @@ func (p *paragraph) block() *doc.Block {
 
 // describe sets the alignment, direction and background of a leaf.
 func (p *paragraph) describe(l *doc.Block, text string) {
-	l.RTL = p.first.RTL || clean.RightToLeft(text)
-	if l.Align = p.first.Text.Within(p.first.RTL); l.RTL != p.first.RTL && l.Align != doc.Center { // the side is that of the markup's direction
+	script := clean.RightToLeft(text)
+	rtl := p.first.RTL || p.first.Auto && script
+	l.RTL = rtl || script
+	if l.Align = p.first.Text.Within(rtl); l.RTL != rtl && l.Align != doc.Center { // the side is that of the markup's direction
 		l.Align = doc.End - l.Align
 	}
 	canvas := p.b.canvas

@@ -188,7 +188,7 @@ func TestDirection(t *testing.T) {
 // TestSides: text stands at the side that the markup tells, whatever script it is in.
 func TestSides(t *testing.T) {
 	for body, want := range map[string]doc.Align{
-		"<p>שלום": doc.End, "<p align=right>שלום": doc.Start, "<p align=center>שלום": doc.Center, "<div dir=rtl><p>שלום": doc.Start, "<div dir=rtl align=left><p>שלום": doc.End,
+		"<p>שלום": doc.End, "<p align=right>שלום": doc.Start, "<p align=center>שלום": doc.Center, "<div dir=rtl><p>שלום": doc.Start, "<div dir=rtl align=left><p>שלום": doc.End, "<div dir=auto><p>שלום": doc.Start,
 		"<table><tr><th>Tea<th>Cups<th>Price<tr><td>a<td align=center>b<td align=right>c</table>": doc.Start, "<table><tr><th colspan=2>Tea<tr><td>a<td>b</table>": doc.Center,
 	} {
 		if leaf := Read(body).Blocks[0].First(); leaf.Align != want {

@@ -138,11 +138,12 @@ func (l *layouter) quote(b *doc.Block, bar string, p pen) {
 }
 
 func (l *layouter) footer(b *doc.Block) {
-	align := doc.Start
+	align, rtl := doc.Start, false
 	if leaf := b.First(); leaf != nil {
-		align = l.alignment(leaf, l.room())
+		align, rtl = l.alignment(leaf, l.room()), leaf.RTL
 	}
 	l.dimmed(func() {
+		l.rtl = rtl
 		if b.Ruled && l.room() > 1 {
 			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, l.drawn()))
 		}
@@ -152,7 +153,9 @@ func (l *layouter) footer(b *doc.Block) {
 		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {
 			l.imagesTo(everywhere, 0)
 		}
+		l.rtl = rtl
 		l.fold(from, foldFooter, l.firstUnit(from), "more lines", piece{}, align)
+		l.rtl = false
 	})
 }
 

@@ -104,7 +104,7 @@ func (s *Style) attributes(n *html.Node) {
 		case "href":
 			s.Underline = s.Underline || n.DataAtom == atom.A && len(a.Val) > 1 // "#" leads nowhere
 		case "dir":
-			keyword(&s.RTL, directions, strings.ToLower(strings.TrimSpace(a.Val)))
+			s.setDirection(strings.ToLower(strings.TrimSpace(a.Val)))
 		case "bgcolor":
 			s.paint(legacyColor(a.Val))
 		case "background":

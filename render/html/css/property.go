@@ -51,7 +51,7 @@ var properties = map[string]setter{
 	"white-space":           func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
 	"text-transform":        func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
 	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
-	"direction":             func(s *Style, v string) { keyword(&s.RTL, directions, v) },
+	"direction":             (*Style).setDirection,
 	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
 	"list-style":            (*Style).setMarker,
 	"list-style-type":       (*Style).setMarker,
@@ -86,7 +86,7 @@ var (
 	transforms = map[string]Transform{
 		"uppercase": Uppercase, "lowercase": Lowercase, "capitalize": Capitalize, "none": AsWritten, "initial": AsWritten,
 	}
-	directions = map[string]bool{"rtl": true, "ltr": false, "auto": false} // auto leaves it to the text
+	directions = map[string]bool{"rtl": true, "ltr": false, "auto": false}
 	valigns    = map[string]doc.VAlign{"top": doc.Top, "middle": doc.Middle, "bottom": doc.Bottom}
 	weights    = map[string]bool{"bold": true, "bolder": true, "normal": false, "lighter": false}
 	markers    = []string{"none", "disc", "circle", "square", "decimal", "decimal-leading-zero", "lower-alpha", "lower-latin",
@@ -281,6 +281,12 @@ func (s *Style) clip() {
 
 var textAligns = map[string]TextAlign{
 	"-webkit-center": ToCenter, "center": ToCenter, "right": ToRight, "end": ToEnd, "left": ToLeft, "start": ToStart, "justify": ToStart,
+}
+
+func (s *Style) setDirection(v string) {
+	if rtl, ok := directions[v]; ok {
+		s.RTL, s.Auto = rtl, v == "auto"
+	}
 }
 
 func (s *Style) setAlign(v string) {

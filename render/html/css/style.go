@@ -75,6 +75,7 @@ type Inherited struct {
 	Sup        bool
 	Sub        bool
 	RTL        bool
+	Auto       bool   // each paragraph has the direction of its text
 	Override   bool   // the direction of characters is overridden: unicode-bidi
 	Unseen     bool   // visibility: hidden, which a child may override
 	OnImage    bool   // on a background image: the background is unknown
