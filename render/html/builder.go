@@ -36,9 +36,10 @@ type builder struct {
 	last      *doc.Block // the last leaf
 	loose     int        // cells that are not yet in a table
 	ruled     map[*doc.Block]ruled
-	anchor    anchor // the innermost open link
-	idle      idle   // the last link without a target
-	roomy     int    // the last link with room above its text
+	lines     map[*doc.Block]*box // around rules
+	anchor    anchor              // the innermost open link
+	idle      idle                // the last link without a target
+	roomy     int                 // the last link with room above its text
 	hidden    hiddenText
 	bounds    bounds
 }
@@ -68,7 +69,7 @@ type frame struct {
 }
 
 func newBuilder() *builder {
-	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled)}
+	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled), lines: make(map[*doc.Block]*box)}
 	b.out = &b.doc.Blocks
 	b.frames = append(b.frames, frame{node: &html.Node{Type: html.DocumentNode}, style: css.Style{Inherited: css.Initial}})
 	b.para.b = b

@@ -188,6 +188,7 @@ func (b *builder) emptyBox(f *frame) {
 	if out := *b.out; f.style.Display == css.TableCell && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
 		if cell := out[len(out)-1]; line && !s.Border && len(cell.Children) == 0 {
 			cell.Children = []*doc.Block{{Kind: doc.Rule, Gap: true}}
+			b.lines[cell.Children[0]] = f.box
 			return
 		}
 	} else if (line || s.Border) && f.node.DataAtom != atom.Table {
@@ -234,6 +235,9 @@ func (b *builder) divide(rule *doc.Block) {
 	}
 	if in := b.container(); len(out) == 0 && (in == nil || in.Kind != doc.Cell) {
 		return
+	}
+	if _, ok := b.lines[rule]; !ok {
+		b.lines[rule] = b.top().box
 	}
 	*b.out = append(out, rule)
 }

@@ -155,7 +155,7 @@ func (b *builder) sections() {
 	if !slices.ContainsFunc(b.positions, func(at position) bool { return at.in != nil }) {
 		return
 	}
-	s := sections{positions: b.positions, shared: make(map[*doc.Block]shared), cards: make(map[boxLook]bool)}
+	s := sections{positions: b.positions, lines: b.lines, shared: make(map[*doc.Block]shared), cards: make(map[boxLook]bool)}
 	for i := range s.positions {
 		s.all += s.positions[i].weight
 		in := s.positions[i].in
@@ -178,10 +178,11 @@ func (b *builder) sections() {
 
 // sections finds the sections of a document.
 type sections struct {
-	positions []position // by the order of leaves
-	all       int        // weight of the whole text
-	edge      float32    // px, where most of the text on the ground begins
-	beside    int        // in so many rows of cells
+	positions []position          // by the order of leaves
+	lines     map[*doc.Block]*box // around rules
+	all       int                 // weight of the whole text
+	edge      float32             // px, where most of the text on the ground begins
+	beside    int                 // in so many rows of cells
 	shared    map[*doc.Block]shared
 	cards     map[boxLook]bool // those with several paragraphs
 }
@@ -231,7 +232,7 @@ func (s *sections) several(boxes []*box) bool {
 			if one = cmp.Or(one, b); b.weight*4 >= s.all*3 || b.look() != one.look() {
 				return false
 			}
-			cards = cards || last != nil && b != last && b.apart() && b.weight > 0 && b.gap
+			cards = cards || last != nil && b != last && b.weight > 0 && b.gap
 		}
 		last = b
 	}
@@ -268,13 +269,7 @@ func (s *sections) findEdge() {
 func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 	marks := make([]*mark, len(blocks))
 	for i, b := range blocks {
-		m, leaves := s.common(b, depth)
-		if !leaves && i > 0 && i+1 < len(blocks) { // a rule is where what is around it is
-			if next, ok := s.common(blocks[i+1], depth); ok && next.same(marks[i-1]) {
-				m = next
-			}
-		}
-		marks[i] = m
+		marks[i] = s.common(b, depth)
 	}
 	var out []*doc.Block
 	for i := 0; i < len(blocks); {
@@ -285,7 +280,7 @@ func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 		run, m := blocks[i:j:j], marks[i]
 		i = j
 		switch {
-		case m == nil:
+		case m == nil || !slices.ContainsFunc(run, func(b *doc.Block) bool { return b.Kind != doc.Rule }):
 			for _, b := range run {
 				s.within(b, depth)
 			}
@@ -307,7 +302,7 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 			made.Hue = m.box.fill
 		}
 	}
-	made.Children = s.group(blocks, depth+1)
+	made.Children = trimRules(s.group(blocks, depth+1))                                                    // its edges are lines enough
 	made.Children[0].Ruled = false                                                                         // the edge of the section is a line
 	made.Children[0].Gap, made.Gap = false, m.box.gap || !(m.band && m.box.padded) && made.Children[0].Gap // the space above its text is around it
 	return made
@@ -336,7 +331,7 @@ func (s *sections) row(row *doc.Block, depth int) {
 			last = c
 		}
 	}
-	m, _ := s.common(row, depth)
+	m := s.common(row, depth)
 	whole := m != nil && cells > 1 && (m.band || m.box.joined || s.shared[last].marks[depth] == m) // rather than cards of one colour
 	if whole && (m.band || m.box.plain()) {
 		if row.Background = m.box.fill; m.pale {
@@ -373,7 +368,9 @@ type shared struct {
 // collect records the marks that all leaves of a block have, and the same of its children.
 func (s *sections) collect(b *doc.Block) shared {
 	var all shared
-	if len(b.Spans) > 0 {
+	if line, ok := s.lines[b]; ok {
+		all = shared{s.marks(line), true}
+	} else if len(b.Spans) > 0 {
 		all = shared{s.of(b), true}
 	}
 	for _, c := range b.Children {
@@ -394,14 +391,14 @@ func (s *sections) collect(b *doc.Block) shared {
 	return all
 }
 
-// common returns the mark at a depth that all leaves of a block have, and whether it has leaves. A
-// column beside others has no bar unless it is a card.
-func (s *sections) common(b *doc.Block, depth int) (*mark, bool) {
-	all := s.shared[b]
-	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0 || all.marks[depth].box.card || s.card(all.marks[depth].box)) {
-		return all.marks[depth], true
+// common returns the mark at a depth that all leaves and rules of a block have. A column beside others has no bar unless
+// it is a card.
+func (s *sections) common(b *doc.Block, depth int) *mark {
+	all := s.shared[b].marks
+	if len(all) > depth && (all[depth].band || s.beside == 0 || all[depth].box.card || s.card(all[depth].box)) {
+		return all[depth]
 	}
-	return nil, all.any
+	return nil
 }
 
 // of returns the marks around a leaf. A button is not a box besides.
