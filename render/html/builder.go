@@ -192,6 +192,7 @@ func (b *builder) close() {
 			b.pad(&f.style, css.Bottom)
 			if f.box != b.frames[len(b.frames)-2].box {
 				b.inside = b.margin + b.space
+				f.box.padded = f.box.padded || b.order > f.leaves && b.inside >= leastPadding
 			}
 			b.edge(f, css.Bottom)
 			b.margin = max(b.margin, f.style.Margin[css.Bottom].Px(f.style.Size, 0))
@@ -262,8 +263,8 @@ func (b *builder) leaf(l *doc.Block, s *css.Inherited) {
 	b.order++
 	l.Order = b.order
 	l.Quoted = b.quoted
+	b.boxed(l, b.margin+b.space)
 	b.setGap(l, s)
-	b.boxed(l)
 	b.last = l
 	*b.out = append(*b.out, l)
 }

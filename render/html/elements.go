@@ -179,7 +179,7 @@ func (b *builder) emptyBox(f *frame) {
 	s := &f.style
 	height := s.Height.Px(s.Size, 0)
 	if b.order == f.leaves+1 && isLabel(b.last) { // which stands in the middle of it
-		b.space = max(b.space, min((height-lineHeight(&s.Inherited))/2, 200))
+		b.space = max(b.space, min((height-lineHeight(&s.Inherited))/2, maxPad))
 	}
 	if b.order != f.leaves || f.node.DataAtom == atom.Hr {
 		return
@@ -198,7 +198,7 @@ func (b *builder) emptyBox(f *frame) {
 	if text := f.node.FirstChild; text != nil && text.Type == html.TextNode && strings.Contains(text.Data, blank) {
 		height = max(height, lineHeight(&s.Inherited))
 	}
-	if all := f.above + min(height, 200); height > 0 && b.margin+b.space < all {
+	if all := f.above + min(height, maxPad); height > 0 && b.margin+b.space < all {
 		b.space, b.margin = all, 0
 	}
 }

@@ -11,7 +11,7 @@ import (
 var kinds = [...]string{"p", "h", "pre", "code", "hr", "list", "item", "quote", "sig", "footer", "section", "table", "row", "cell"}
 
 // dump writes a document as nested brackets: p(text) for a paragraph, [text]1 for link 1, <text>1
-// for a button, item1.(…) for an item that is marked otherwise than by a dot.
+// for a button, item1.(…) for an item that is marked otherwise than by a dot, section_ for a band with space within.
 func dump(blocks []*doc.Block) string {
 	var all []string
 	for _, b := range blocks {
@@ -21,6 +21,9 @@ func dump(blocks []*doc.Block) string {
 		}
 		if b.Columns > 1 {
 			s += fmt.Sprint(b.Columns)
+		}
+		if b.Padded && !b.Hue.Set {
+			s += "_"
 		}
 		var in strings.Builder
 		for _, span := range b.Spans {
@@ -181,13 +184,14 @@ func TestRead(t *testing.T) {
 		"what nobody sees of a form": {`a<div style="visibility:hidden"><input value=no><img src="https://a.example/x.png" alt=no></div>`, "p(a)"},
 		"a footer":                   {`<p>Thank you for your order, which we have received.</p><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) footer(p(© Acme))"},
 		"a grey mail":                {`<div style="color:#777"><p>Thank you for your order, which we have received.</p><p>Yours, Ada</p><p style="font-size:11px">© Acme</p></div>`, "p(Thank you for your order, which we have received.) p(Yours, Ada) footer(p(© Acme))"},
-		"more on bands than beside":  {`<body bgcolor="#e8f4fd"><div style="background:#fff"><div style="background:#e67e22"><p>Register your free place for the talk on Saturday, with tea.</p></div><p>You will learn a lot, and meet others.</p></div>`, "section(p(Register your free place for the talk on Saturday, with tea.)) p(You will learn a lot, and meet others.)"},
+		"more on bands than beside":  {`<body bgcolor="#e8f4fd"><div style="background:#fff"><div style="background:#e67e22"><p>Register your free place for the talk on Saturday, with tea.</p></div><p>You will learn a lot, and meet others.</p></div>`, "section_(p(Register your free place for the talk on Saturday, with tea.)) p(You will learn a lot, and meet others.)"},
 		"a tint from edge to edge":   {`<div style="padding:20px"><p>Some text that is on the page, and more of it</p></div><div style="background:#f4f4f4;padding:20px"><p>Beside it</p></div>`, "p(Some text that is on the page, and more of it) section(p(Beside it))"},
 		"rows on another band":       {`<body bgcolor="#123"><div style="background:#ffe"><table width="100%"><tr><td>Tea<td>2.00 €</table></div><div style="background:#cca"><table width="100%"><tr><td>Total<td>2.00 €</table></div>`, "section(table(row(cell(p(Tea)) cell(p(2.00 €))))) section(table(row(cell(p(Total)) cell(p(2.00 €)))))"},
 		"one sheet with a strip":     {`<body bgcolor="#eee"><div style="background:#fff;padding:20px"><p>One sheet has all of the mail on it.</p></div><div style="padding:20px"><p>But for a strip of the page here.</p></div><div style="background:#fff;padding:20px"><p>Goodbye, and come again soon.</p></div>`, "p(One sheet has all of the mail on it.) p(But for a strip of the page here.) p(Goodbye, and come again soon.)"},
 		"cards on a page":            {`<body bgcolor="#eee"><div style="background:#fff;padding:20px;margin:20px"><p>One card has half of it.</p></div><div style="background:#fff;padding:20px;margin:20px"><p>The other one the rest.</p></div>`, "section(p(One card has half of it.)) section(p(The other one the rest.))"},
 		"cards without padding":      {`<body bgcolor="#eee">` + strings.Repeat(`<div style="background:#fff;margin:20px">A card</div>`, 2), "section(p(A card)) section(p(A card))"},
 		"rules within cards":         {strings.Repeat(`<div style="background:#f4f4f4;padding:20px;margin:20px"><p>One</p><hr><p>Two</p><hr></div>`, 2), "section(p(One) hr p(Two)) section(p(One) hr p(Two))"},
+		"a band by its empty rows":   {`<p>Some text that is on the page, and more of it, too</p><table bgcolor="#226622" width="600"><tr><td height="30"></td></tr><tr><td>A band</td></tr></table>`, "p(Some text that is on the page, and more of it, too) section_(p(A band))"},
 		"a card at the edge of one":  {`<p>Some text that is on the page, and more of it, too</p><div style="border:1px solid #ccc"><p>Sent</p><div style="border:1px solid #ccc"><p>By boat</p><p>Today</p></div></div>`, "p(Some text that is on the page, and more of it, too) section(p(Sent) p(By boat) p(Today))"},
 		"a sheet on a dark page":     {`<body bgcolor="#222222"><div style="background:#fff;color:#555"><p>Thank you for your order, which we have received.</p><p>Yours, Ada</p></div><p style="color:#888">© Acme</p>`, "p(Thank you for your order, which we have received.) p(Yours, Ada) footer(p(© Acme))"},
 		"small print above a rule":   {`<p>Thank you for your order, which we have received.</p><p style="font-size:12px">The link is good for an hour.</p><hr><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) p(The link is good for an hour.) hr footer(p(© Acme))"},

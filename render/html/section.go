@@ -19,8 +19,9 @@ type box struct {
 	framed bool
 	bar    bool
 	joined bool    // it is a cell without an edge to the next one
-	padded bool    // there is space above its text
-	gap    bool    // and above it
+	above  float32 // px of space above it and in what is around it
+	padded bool    // there is space above or below its text, within it
+	gap    bool    // there is space between it and what is above it
 	small  bool    // it is narrower than text is
 	frame  bool    // it may be drawn as a frame
 	left   float32 // px, of its edge
@@ -60,7 +61,7 @@ func (m *mark) same(o *mark) bool {
 	if m == o || m == nil || o == nil {
 		return m == o
 	}
-	return m.band == o.band && css.Same(m.box.fill, o.box.fill) && (m.band || m.box.plain() && o.box.plain() && (!m.box.gap || m.box.joined && o.box.joined))
+	return m.band == o.band && css.Same(m.box.fill, o.box.fill) && (m.band || m.box.adjoins() && o.box.adjoins() && (!m.box.gap || m.box.joined && o.box.joined))
 }
 
 // card reports a box with a border or a fill around several paragraphs, or one that looks like such a box.
@@ -85,8 +86,11 @@ func (b *box) on() doc.Color {
 // plain reports a box without a border.
 func (b *box) plain() bool { return !b.framed && !b.bar }
 
+// adjoins reports a box that one of the same fill beside it goes on.
+func (b *box) adjoins() bool { return b.plain() || b.inCell() }
+
 // inCell reports a box that fills a cell of a table.
-func (b *box) inCell() bool { return !b.bar && (b.joined || !b.framed) }
+func (b *box) inCell() bool { return !b.bar && (b.joined || !b.framed) && isTint(b.fill, b.on()) }
 
 const (
 	smallBox     = 200 // px, the width below which a filled box is rather a mark in the text
@@ -97,22 +101,19 @@ const (
 // openBox starts the box of an element that has one.
 func (b *builder) openBox(f *frame) {
 	s, around := &f.style, f.box
-	padding := max(s.Padding[css.Top].Px(s.Size, 0), 0)
-	if around != nil && around.leaves == 0 {
-		around.padded = around.padded || padding >= leastPadding
-	}
+	above := b.margin + b.space - min(max(s.Padding[css.Top].Px(s.Size, 0), 0), maxPad)
 	f.left += max(s.Margin[css.Left].Px(s.Size, 0), 0)
 	depth := 0
 	if around != nil {
 		depth = around.depth + 1
 	}
 	if f.link == 0 && depth < maxBoxes && (s.OwnBackground || s.Border || s.Bar) {
-		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: s.Display == css.TableCell && (s.Collapsed || !s.Border),
-			padded: padding >= leastPadding,
-			gap:    b.margin+b.space-min(padding, 200)-b.inside >= leastEdge,
-			small:  b.shrinks(s, smallBox),
-			frame:  s.Border && b.shrinks(s, halfPage),
-			left:   f.left}
+		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: s.Display == css.TableCell && (!s.Border || s.Collapsed && !alone(f)),
+			above: above,
+			gap:   above-b.inside >= leastEdge,
+			small: b.shrinks(s, smallBox),
+			frame: s.Border && b.shrinks(s, halfPage),
+			left:  f.left}
 	}
 	f.left += max(s.Padding[css.Left].Px(s.Size, 0), 0)
 }
@@ -132,8 +133,8 @@ func (b *builder) shrinks(s *css.Style, px float32) bool {
 	}
 }
 
-// boxed records the box of a leaf.
-func (b *builder) boxed(l *doc.Block) {
+// boxed records the box of a leaf with so many px of space above it.
+func (b *builder) boxed(l *doc.Block, above float32) {
 	at := position{in: b.top().box, left: b.top().left}
 	for i := range l.Spans {
 		if l.Spans[i].Image == 0 {
@@ -145,6 +146,7 @@ func (b *builder) boxed(l *doc.Block) {
 	}
 	b.positions = append(b.positions[:l.Order-1], at)
 	for in := at.in; in != nil; in = in.around {
+		in.padded = in.padded || in.leaves == 0 && above-in.above >= leastPadding
 		in.leaves++
 		in.weight += at.weight
 	}
@@ -348,7 +350,7 @@ func (s *sections) row(row *doc.Block, depth int) {
 			depth++
 		}
 		in := depth
-		if marks := s.shared[c].marks; cells > 1 && brief(c) && len(marks) > depth && marks[depth].box.inCell() && !s.cards[marks[depth].box.look()] && !pressable(c.Children[0]) {
+		if marks := s.shared[c].marks; cells > 1 && brief(c) && len(marks) > depth && marks[depth].box.inCell() && !s.card(marks[depth].box) && !pressable(c.Children[0]) {
 			c.Background, c.Children[0].Background = marks[depth].box.fill, doc.Color{}
 			if marks[depth].pale {
 				c.Hue = c.Background
@@ -436,7 +438,7 @@ func (s *sections) marks(b *box) []*mark {
 	case on != ground && !isFill(b.fill, ground): // a sheet of paper
 	case isFill(b.fill, ground) && isFill(b.fill, on):
 		b.marks = append(slices.Clip(around), &mark{b, true, false})
-	case b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, on):
+	case b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, b.on()):
 		b.marks = append(slices.Clip(around), &mark{b, true, true})
 	case b.frame && b.leaves == 1 && b.weight > maxBadge && b.weight <= maxPill && !b.joined:
 		b.marks = append(slices.Clip(around), &mark{b, false, true})

@@ -3,6 +3,8 @@ package html
 import (
 	"unicode/utf8"
 
+	"golang.org/x/net/html/atom"
+
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
 )
@@ -29,11 +31,14 @@ func (b *builder) blankLine(height float32) {
 	b.space, b.margin, b.blank = b.space+b.margin+height, 0, height
 }
 
+// maxPad bounds the space in px that one edge or empty box takes.
+const maxPad = 200
+
 // pad adds the padding at the top or bottom edge of a block. The margins on its two sides do not
 // collapse (CSS 2.1, 8.3.1).
 func (b *builder) pad(s *css.Style, edge int) {
 	if pad := s.Padding[edge].Px(s.Size, 0); pad > 0 {
-		b.space += b.margin + min(pad, 200)
+		b.space += b.margin + min(pad, maxPad)
 		b.margin = 0
 	}
 }
@@ -144,7 +149,7 @@ func (b *builder) room(f *frame) float32 {
 // alone reports whether a cell has no other beside it.
 func alone(f *frame) bool {
 	for n := range f.node.Parent.ChildNodes() {
-		if n != f.node && n.DataAtom == f.node.DataAtom {
+		if n != f.node && (n.DataAtom == f.node.DataAtom || n.DataAtom == atom.Td || n.DataAtom == atom.Th) {
 			return false
 		}
 	}

@@ -88,7 +88,7 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 		if quirks || s.Blocks != doc.Start { // a table does not inherit an align attribute
 			s.Text = ToStart
 		}
-		s.Blocks, s.Cells = doc.Start, Length{}
+		s.Blocks, s.Cells, s.Collapsed = doc.Start, Length{}, false
 	case atom.Td, atom.Th:
 		s.Padding = [4]Length{s.Cells, s.Cells, s.Cells, s.Cells}
 	}
@@ -117,6 +117,8 @@ func (s *Style) attributes(n *html.Node) {
 			if n.DataAtom == atom.Table {
 				setDimension(&s.Cells, a.Val)
 			}
+		case "cellspacing":
+			s.Collapsed = s.Collapsed || n.DataAtom == atom.Table && strings.TrimSpace(a.Val) == "0"
 		case "height":
 			setDimension(&s.Height, a.Val)
 		case "width":

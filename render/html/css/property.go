@@ -30,6 +30,7 @@ var properties = map[string]setter{
 	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
 	"border":                (*Style).setBorder,
 	"border-collapse":       func(s *Style, v string) { s.Collapsed = v == "collapse" },
+	"border-spacing":        func(s *Style, v string) { s.Collapsed = s.Collapsed || v == "0" || v == "0px" },
 	"border-style":          (*Style).setBorderPart,
 	"border-width":          (*Style).setBorderPart,
 	"border-color":          (*Style).setBorderPart,
