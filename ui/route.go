@@ -229,12 +229,12 @@ func (a *app) typingKeys() string {
 	}
 	hint := func(key, does string) string { return " " + theme.Hint(a.theme, key, does) + " " }
 	keys := hint("enter", "keep") + hint("esc", "clear")
-	list, all := &a.inboxes.Column, len(a.store.Order)
+	list, all := &a.inboxes.Pane, len(a.store.Order)
 	switch a.focus {
 	case theme.Reader:
 		return keys
 	case theme.Messages:
-		list, all = &a.messages.Column, len(a.store.Keys(a.messages.InboxID))
+		list, all = &a.messages.Pane, len(a.store.Keys(a.messages.InboxID))
 	}
 	keys += hint("↑↓", "move")
 	if list.Filter.On() {

@@ -8,7 +8,7 @@ import (
 	"mayfly/ui/reader"
 )
 
-// viewing changes how the open message is shown: its views, what is folded, hidden or painted, and the search in it. Nothing
+// viewing changes how the open message is shown: its views, what is folded, hidden or rendered, and the search in it. Nothing
 // is fetched here.
 type viewing struct{ *common }
 

@@ -96,7 +96,7 @@ func start(program string) (*chrome, error) {
 	return c, err
 }
 
-// why returns why a browser that has ended did not paint.
+// why returns why a browser that has ended did not render.
 func (c *chrome) why(err error) error {
 	if line, _, _ := strings.Cut(strings.TrimSpace(c.said.String()), "\n"); line != "" {
 		return fmt.Errorf("%s: %w: %s", filepath.Base(c.cmd.Path), err, line)

@@ -1,5 +1,5 @@
 // Package browser makes pages of messages that are safe in a browser: no scripts, no network, no files. It also
-// paints them with a browser that is installed.
+// renders them with a browser that is installed.
 package browser
 
 import (

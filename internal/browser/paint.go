@@ -19,7 +19,7 @@ import (
 	"mayfly/internal/message"
 )
 
-// Viewport is what a message is painted for. The zero value is a desktop in light colours.
+// Viewport is what a message is rendered for. The zero value is a desktop in light colours.
 type Viewport struct{ Phone, Dark bool }
 
 // Width is the width in px: 640, or a phone's 375.
@@ -45,12 +45,12 @@ func (l Viewport) String() string {
 
 const (
 	usualHeight = 800              // px of a window
-	maxHeight   = 12_000           // px that are painted of a message that is taller
+	maxHeight   = 12_000           // px that are rendered of a message that is taller
 	margin      = 16               // px of background that are left below a message
 	idleTime    = 10 * time.Second // for which a browser stays for the next message
 )
 
-// Picture is a painted message, at most 12,000 px tall.
+// Picture is a rendered message, at most 12,000 px tall.
 type Picture struct {
 	*image.RGBA
 	Cut bool // the message is taller
@@ -59,19 +59,19 @@ type Picture struct {
 // ErrNone means that there is no browser.
 var ErrNone = errors.New("no Chrome, Chromium, Edge or Brave was found: install one, or name its program as command under [browser] in config.toml")
 
-// Screenshotter paints messages, one at a time, with one browser. The zero value is ready to use, after Close too.
+// Screenshotter renders messages, one at a time, with one browser. The zero value is ready to use, after Close too.
 type Screenshotter struct {
 	Command string        // the program; "" for the browser that is installed
 	Timeout time.Duration // for which a browser may make no progress; 0 for half a minute
-	Off     error         // why nothing is painted, nil if it is
+	Off     error         // why nothing is rendered, nil if it is
 	busy    sync.Mutex
 	running *chrome // nil while there is none
 }
 
-// dirPrefix and lockName are of the directories in which browsers work. Who paints holds the lock.
+// dirPrefix and lockName are of the directories in which browsers work. Who renders holds the lock.
 const dirPrefix, lockName = "mayfly-paint-", "lock"
 
-// RemoveLeft removes the directories that processes left which were killed while they painted.
+// RemoveLeft removes the directories that processes left which were killed while they rendered.
 func RemoveLeft() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), dirPrefix+"*"))
 	for _, dir := range left {
@@ -86,7 +86,7 @@ func RemoveLeft() {
 	}
 }
 
-// Close ends the browser, once nothing is painted any more; contexts end what is.
+// Close ends the browser, once nothing is rendered any more; contexts end what is.
 func (p *Screenshotter) Close() {
 	p.busy.Lock()
 	defer p.busy.Unlock()
@@ -96,7 +96,7 @@ func (p *Screenshotter) Close() {
 	}
 }
 
-// browsers are the programs that can paint, by name or path, on all systems.
+// browsers are the programs that can render, by name or path, on all systems.
 var browsers = []string{
 	"google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "microsoft-edge-stable", "microsoft-edge", "brave-browser", "brave",
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -107,7 +107,7 @@ var browsers = []string{
 	`${ProgramFiles}\BraveSoftware\Brave-Browser\Application\brave.exe`, `${LocalAppData}\BraveSoftware\Brave-Browser\Application\brave.exe`,
 }
 
-// Browser returns the program that paints, or ErrNone.
+// Browser returns the program that renders, or ErrNone.
 func (p *Screenshotter) Browser() (string, error) {
 	if p.Off != nil {
 		return "", p.Off
@@ -127,7 +127,7 @@ func (p *Screenshotter) Browser() (string, error) {
 	return "", ErrNone
 }
 
-// Paint paints a message as a browser shows it, without a script and without the network. The client is as for [SafeCopy].
+// Paint renders a message as a browser shows it, without a script and without the network. The client is as for [SafeCopy].
 func (p *Screenshotter) Paint(ctx context.Context, c *api.Client, m *message.Message, look Viewport) (Picture, error) {
 	program, err := p.Browser()
 	if err != nil {

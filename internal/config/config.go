@@ -86,7 +86,7 @@ type UI struct {
 
 // Browser is the table [browser].
 type Browser struct {
-	Command string `toml:"command"` // paints messages; "" for the browser that is installed
+	Command string `toml:"command"` // renders messages; "" for the browser that is installed
 	Timeout string `toml:"timeout"` // a duration that it may take; "" for the usual one
 }
 

@@ -22,9 +22,9 @@ const NearEnd = 5 * time.Minute
 // legendFrom is the width in cells from which the title says what the numbers of the rows count.
 const legendFrom = 22
 
-// Inboxes is the column of inboxes.
+// Inboxes is the pane of inboxes.
 type Inboxes struct {
-	Column
+	Pane
 	store *store.Store
 	mixed bool // the addresses have several domains
 	// ByMail is set where the inbox with the newest mail comes first, and not the one created last.
@@ -36,7 +36,7 @@ type Inboxes struct {
 
 // NewInboxes returns a pane that lists the inboxes of a store.
 func NewInboxes(s *store.Store) *Inboxes {
-	p := &Inboxes{Column: Column{Marks: map[string]bool{}}, store: s}
+	p := &Inboxes{Pane: Pane{Marks: map[string]bool{}}, store: s}
 	p.Refresh()
 	return p
 }

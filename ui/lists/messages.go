@@ -12,9 +12,9 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Messages is the column of messages. Rows and marks are identified by message keys.
+// Messages is the pane of messages. Rows and marks are identified by message keys.
 type Messages struct {
-	Column
+	Pane
 	InboxID string // of the inbox shown, or [store.All]
 	store   *store.Store
 	places  map[string]string // inbox → the message that the user went to in it
@@ -23,7 +23,7 @@ type Messages struct {
 // NewMessages returns a pane that lists the messages of all inboxes of a store.
 func NewMessages(s *store.Store) *Messages {
 	return &Messages{
-		Column: Column{Marks: map[string]bool{}}, InboxID: store.All,
+		Pane: Pane{Marks: map[string]bool{}}, InboxID: store.All,
 		store: s, places: map[string]string{},
 	}
 }

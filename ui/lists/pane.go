@@ -12,8 +12,8 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Column is what the panes of inboxes and messages share: a list below a title, with marks and a filter.
-type Column struct {
+// Pane is the common part of the panes of inboxes and messages: a list below a title, with marks and a filter.
+type Pane struct {
 	dialog.List
 	Filter
 	Rect  theme.Rect
@@ -21,22 +21,22 @@ type Column struct {
 }
 
 // layout lays the rows out in r, above so many lines at its end; tall returns the height of a row in lines.
-func (c *Column) layout(r theme.Rect, below int, tall func(id string) int) {
+func (c *Pane) layout(r theme.Rect, below int, tall func(id string) int) {
 	c.Rect = r
 	c.Rows(r.H-r.Top()-below, tall)
 }
 
 // Page moves the cursor by pages; negative is up.
-func (c *Column) Page(n int) { c.Move(n * max(1, len(c.Shown)-1)) }
+func (c *Pane) Page(n int) { c.Move(n * max(1, len(c.Shown)-1)) }
 
 // Mark marks or unmarks the selected row and moves to the next one.
-func (c *Column) Mark() {
+func (c *Pane) Mark() {
 	c.mark(c.Selected(), !c.Marks[c.Selected()])
 	c.Move(1)
 }
 
 // MarkAll marks every row that can be marked, or none if all are.
-func (c *Column) MarkAll() {
+func (c *Pane) MarkAll() {
 	ids := slices.DeleteFunc(slices.Clone(c.IDs()), func(id string) bool { return id == store.All })
 	all := !slices.ContainsFunc(ids, func(id string) bool { return !c.Marks[id] })
 	for _, id := range ids {
@@ -44,25 +44,25 @@ func (c *Column) MarkAll() {
 	}
 }
 
-func (c *Column) mark(id string, on bool) {
+func (c *Pane) mark(id string, on bool) {
 	if delete(c.Marks, id); on {
 		c.Marks[id] = true
 	}
 }
 
 // marked returns the marked ones of IDs, in their order. A filter may leave them out of the list.
-func (c *Column) marked(ids []string) []string {
+func (c *Pane) marked(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !c.Marks[id] })
 }
 
 // Click selects the row at line y of the screen, and reports whether there is one.
-func (c *Column) Click(y int) bool {
+func (c *Pane) Click(y int) bool {
 	id := c.At(y - c.Rect.Y - c.Rect.Top())
 	return id != "" && c.Select(id)
 }
 
 // Back clears the filter, otherwise the marks. It reports false when there is nothing to clear.
-func (c *Column) Back() bool {
+func (c *Pane) Back() bool {
 	switch {
 	case c.Filter.On():
 		c.Filter.Clear()

@@ -14,15 +14,15 @@ import (
 func two(string) int { return 2 }
 
 // column is a column of n rows, two lines each, in a pane of 20×12 below and beside others.
-func column(n int) *Column {
-	c := &Column{Marks: map[string]bool{}}
+func column(n int) *Pane {
+	c := &Pane{Marks: map[string]bool{}}
 	c.Set(uitest.IDs(n))
 	c.layout(theme.Rect{X: 5, Y: 3, W: 20, H: 12}, 0, two)
 	return c
 }
 
 // do does something to a column; nil is nothing.
-func (c *Column) do(msg tea.Msg) {
+func (c *Pane) do(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case nil:
 	case uitest.Do:

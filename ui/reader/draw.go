@@ -325,7 +325,7 @@ func (p *Pane) below() string {
 	return ""
 }
 
-// tabNames are the names of the views, that of the checks with their number, the open web view by what it is painted for.
+// tabNames are the names of the views, that of the checks with their number, the open web view by what it is rendered for.
 func (p *Pane) tabNames() []string {
 	names := slices.Clone(p.views())
 	if p.summary.checks > 0 {

@@ -18,7 +18,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// painting is the message as a browser paints it.
+// painting is the message as a browser renders it.
 type painting struct {
 	done  map[browser.Viewport]*painted // not nil while a message is open
 	stop  context.CancelFunc            // ends the browser; nil while none works
@@ -27,7 +27,7 @@ type painting struct {
 	garbage bool
 }
 
-// painted is what a browser painted, or why it did not.
+// rendered is what a browser rendered, or why it did not.
 type painted struct {
 	browser.Picture
 	err error
@@ -40,7 +40,7 @@ type PaintingDone struct {
 	painted    *painted
 }
 
-// Paint has the message painted for the web view, unless it is or will be, and gives back what others took.
+// Paint has the message rendered for the web view, unless it is or will be, and gives back what others took.
 func (p *Pane) Paint(ctx context.Context, by *browser.Screenshotter, c *api.Client) (cmd tea.Cmd) {
 	if p.garbage {
 		p.garbage = false
@@ -59,7 +59,7 @@ func (p *Pane) Paint(ctx context.Context, by *browser.Screenshotter, c *api.Clie
 	})
 }
 
-// OnPainted takes what a browser painted, unless the message was left.
+// OnPainted takes what a browser rendered, unless the message was left.
 func (p *Pane) OnPainted(m PaintingDone) {
 	if p.garbage = true; m.generation == p.Generation {
 		p.stop()
@@ -67,7 +67,7 @@ func (p *Pane) OnPainted(m PaintingDone) {
 	}
 }
 
-// Repaint has painted again what could not be painted.
+// Repaint has rendered again what could not be rendered.
 func (p *Pane) Repaint() {
 	maps.DeleteFunc(p.done, func(_ browser.Viewport, d *painted) bool { return d.err != nil })
 }

@@ -1,7 +1,7 @@
 // Package reader is the pane that shows one message.
 //
 // reader.go holds its state, layout.go lays out the lines of a view and keeps the place in them, draw.go draws
-// them, picture.go shows what a browser paints, and checks.go says what can be done: with a check, a link, a search.
+// them, picture.go shows what a browser renders, and checks.go says what can be done: with a check, a link, a search.
 package reader
 
 import (
