@@ -254,7 +254,7 @@ func TestUsageErrors(t *testing.T) {
 	for _, args := range []string{
 		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "new extra", "new --nonsense",
 		"new --ttl soon", "new --ttl -5m", "new --ttl 0", "messages a b", "save a b c", "--color pink ls", "key set extra", "serve extra", "rm",
-		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls", "wait --code --link", "wait --again --since 2m", "wait --count 0",
+		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls", "wait --code --link", "wait --again --since 2m", "wait --count 0", "wait --exactly 0",
 		"preview", "preview -", "preview - - --type txt", "preview x.txt --type pdf", "preview x.txt --view pretty", "preview x.txt --width 10001", "preview x.txt --width -4",
 	} {
 		s.fails(statusUsage, nil, strings.Fields(args)...)

@@ -44,7 +44,7 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 			if w.none && !cmd.Flags().Changed("timeout") {
 				w.timeout = duration(5 * time.Second)
 			}
-			err := w.check()
+			err := w.check(cmd.Flags().Changed("exactly"))
 			if err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ type fit struct {
 	value   string // the code or link, if one is asked for
 }
 
-func (w *waitRun) check() error {
+func (w *waitRun) check(exactly bool) error {
 	switch {
 	case w.code && w.link:
 		return usagef("--code and --link cannot be combined")
@@ -130,7 +130,7 @@ func (w *waitRun) check() error {
 		return usagef("--again and --since cannot be combined")
 	case w.count < 1:
 		return usagef("--count %d: must be at least 1", w.count)
-	case w.exactly < 0:
+	case exactly && w.exactly < 1:
 		return usagef("--exactly %d: must be at least 1; use --none for no message", w.exactly)
 	case w.exactly > 0 && (w.count > 1 || w.none), w.none && w.count > 1:
 		return usagef("--count, --exactly and --none cannot be combined")
