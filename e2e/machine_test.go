@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/internal/local"
 	"mayfly/internal/sockets"
 )
@@ -52,12 +53,7 @@ func freePort(t testing.TB) int {
 	return port
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }

@@ -23,6 +23,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"mayfly/internal/fortest"
 )
 
 // dist returns the folder of the release to test.
@@ -45,12 +47,7 @@ func one(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func output(t *testing.T, name string, args ...string) []byte {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/internal/fortest"
 	"mayfly/internal/mail"
 	"mayfly/render"
 	"mayfly/render/layout"
@@ -16,12 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 // page opens a fixture as the kind of body that its name says.
 func page(t testing.TB, file string) *render.Mail {

@@ -19,6 +19,7 @@ import (
 	"github.com/mattn/go-sixel"
 	"golang.org/x/image/bmp"
 
+	"mayfly/internal/fortest"
 	"mayfly/render/image"
 )
 
@@ -49,12 +50,7 @@ func encoded(t testing.TB, f func(b *bytes.Buffer) error) []byte {
 	return b.Bytes()
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = fortest.Must
 
 func pngOf(t testing.TB, m goimage.Image) []byte {
 	return encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, m) })
