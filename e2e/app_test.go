@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"net/http"
 	"os/exec"
 	"reflect"
 	"regexp"
@@ -38,31 +37,6 @@ func (m *machine) openApplication(notices ...string) *application {
 		return shownAddress.MatchString(text) && shownSMTP.MatchString(text)
 	})
 	return &application{s, shownAddress.FindString(text), shownSMTP.FindStringSubmatch(text)[1]}
-}
-
-func TestApplicationShowsMailAsItArrives(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	app := m.openApplication()
-	service := m.localService()
-	inboxID := strings.Split(m.mustRun("ls"), "\t")[3]
-	rest := newClient(t, service.BaseURL, service.Key)
-	if a := rest.request(http.MethodGet, "/v1/inboxes/"+inboxID, ""); a.status != http.StatusOK || !strings.Contains(a.body, app.address) {
-		t.Fatalf("the API answers %d for the inbox on the screen: %s", a.status, a.body)
-	}
-
-	send(t, app.smtp, app.address, signup(app.address))
-	app.waitFor("Confirm your e-mail address", "Acme")
-	app.step("\r", "Welcome to Acme, Ada", "482913")
-
-	app.step("d", "Delete")
-	app.step("y", "There are no inboxes.")
-	rest.wants(http.StatusNotFound, http.MethodGet, "/v1/inboxes/"+inboxID, "")
-
-	app.typeKeys("q")
-	if status := app.exitStatus(); status != 0 {
-		t.Errorf("status %d after q", status)
-	}
 }
 
 func TestApplicationRefusesADumbTerminal(t *testing.T) {

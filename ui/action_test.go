@@ -151,6 +151,8 @@ func TestReasons(t *testing.T) {
 		{"SMTP", offline, "send-sample", "Not connected yet"},
 		{"SMTP", smtp, "send-sample", ""},
 		{"message", all, "save-message", "Select a message first"},
+		{"messages", all, "compare", "Select a message first"},
+		{"a code", gone, "copy-code", "There are no messages yet"},
 		{"message", message, "save-message", ""},
 	} {
 		a := online(t)

@@ -66,22 +66,6 @@ func TestNewMailMovesNeitherCursorNorScroll(t *testing.T) {
 	})
 }
 
-func TestTheNewestMailIsShownUntilOneMoves(t *testing.T) {
-	play(t, with(ada), func(h *harness) {
-		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "First"})
-		h.see("From  a@b.example")
-		h.deliver(adas, apitest.Mail{From: "c@d.example", Subject: "Second"})
-		h.see("Second", "From  c@d.example")
-		h.press("j")
-		h.deliver(adas, apitest.Mail{From: "g@h.example", Subject: "Between"})
-		h.selected("First")
-		h.see("From  a@b.example")
-		h.step("F", "following")
-		h.deliver(adas, apitest.Mail{From: "e@f.example", Subject: "Third"})
-		h.see("From  e@f.example")
-	})
-}
-
 func TestTheTitleCountsUnreadMail(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		title := func() string { return h.app.View().WindowTitle }
@@ -185,16 +169,6 @@ func TestEscAndTheNextKeyAtOnce(t *testing.T) {
 		h.press("alt+esc", "?")
 		h.dontSee("/acme")
 		h.see("Keys for inboxes")
-	})
-}
-
-func TestTheReasonWhyNot(t *testing.T) {
-	play(t, wide, func(h *harness) {
-		h.step("c", "There are no messages yet")
-		h.step("d", "No inboxes yet: n creates one")
-		h.step("t", "Sample messages can only be sent to the local service")
-		h.step("ctrl+p compare", "Compare with the previous similar message, or two marked")
-		h.step("enter", "Select a message first")
 	})
 }
 

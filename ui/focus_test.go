@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -74,25 +73,6 @@ func TestConnectingAgainMovesNothing(t *testing.T) {
 	})
 }
 
-func TestMarkedUnreadStaysSo(t *testing.T) {
-	play(t, with(someMail), func(h *harness) {
-		h.press("g", "enter")
-		before := h.app.store.Unread()
-		h.press("u")
-		h.send(tea.BlurMsg{})
-		h.send(tea.FocusMsg{})
-		h.settle()
-		if n := h.app.store.Unread(); n != before+1 {
-			t.Errorf("%d messages are unread, were %d before one was marked", n, before)
-		}
-		h.press("h", "j", "enter", "h", "k", "enter")
-		h.wait(time.Second)
-		if n := h.app.store.Unread(); n > before {
-			t.Errorf("opened again it is unread still: %d, were %d", n, before)
-		}
-	})
-}
-
 func TestAConnectionLeavesTheKeysAlone(t *testing.T) {
 	attempts := 0
 	set := with(two)
@@ -138,27 +118,6 @@ func TestNoQuestionOpensUnderWhatIsTyped(t *testing.T) {
 		if len(h.opened) > 0 {
 			t.Errorf("the o of a filter has opened %q", h.opened)
 		}
-	})
-}
-
-func TestTheOpenMessageIsTheSelectedOne(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: func(h *harness) {
-		h.inboxNamed("ada", time.Hour)
-		h.inboxNamed("bob", time.Hour)
-	}}, func(h *harness) {
-		for n, to := range []string{"ada", "bob"} {
-			h.mail(to+"@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "To " + to, Text: "Body for " + to, ReceivedAt: time.Now().Add(time.Duration(n) * time.Second)})
-		}
-		h.wait(time.Minute)
-		h.app.selectInbox(h.app.store.Order[1])
-		h.press("enter")
-		open := h.app.reader.Message.Subject
-		h.see("Body for " + strings.TrimPrefix(open, "To "))
-		h.press("h", "h", "g")
-		if m := h.app.messages.Message(); m.Subject == open {
-			t.Fatalf("%q is the newest", open)
-		}
-		h.dontSee("Body for " + strings.TrimPrefix(open, "To "))
 	})
 }
 

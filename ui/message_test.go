@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"image"
 	"image/png"
 	"maps"
@@ -281,25 +280,6 @@ func TestComparing(t *testing.T) {
 		h.dontSee("esc back")
 		h.step("space =", "Mark a second message to compare: space, or none")
 		h.step("g space =", "- 1 Jan 00:00:02  ada@", "+ 1 Jan 00:02:02  bob@")
-	})
-}
-
-func TestPassingAMessageDoesNotReadIt(t *testing.T) {
-	play(t, with(func(h *harness) {
-		in := h.inboxNamed("ada", time.Hour)
-		for n := range 6 {
-			h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: fmt.Sprint("Mail ", n), ReceivedAt: time.Now().Add(time.Duration(n+1) * time.Minute)})
-		}
-	}), func(h *harness) {
-		h.press("enter", "h")
-		if n := h.app.store.Unread(); n != 5 {
-			t.Fatalf("%d messages are unread", n)
-		}
-		h.step("j j j", "Mail 2")
-		h.wait(time.Second)
-		if n := h.app.store.Unread(); n != 4 {
-			t.Errorf("three messages were passed and the last one seen: %d are unread", n)
-		}
 	})
 }
 
