@@ -440,7 +440,7 @@ func (c *Client) SetState(ctx context.Context, inboxID string, before, after []b
 // releaseTimeout is how long a service may take to release a message.
 const releaseTimeout = 90 * time.Second
 
-// Release has the service send a message on to addresses, byte for byte as it was received, and
+// Release has the service release a message to addresses, byte for byte as it was received, and
 // returns once the relay has accepted it for all of them: an extension of the contract. It fails
 // with [ErrUnsupported] on a service that does not, with [ErrForbidden] for an address that is not
 // allowed, and with [ErrUnavailable] if the relay does not accept the message. It is not

@@ -69,10 +69,10 @@
 //   - [Client.AttachmentContent]: the content of an attachment that did not
 //     come with the message
 //   - [Client.DeleteMessage] and [Client.EmptyInbox]: one message is deleted, or all
-//   - [Client.ExtendInbox]: an inbox ends later, or sooner
+//   - [Client.ExtendInbox]: an inbox expires later, or sooner
 //
 // [Client.Delivery], the delivery details of a message, is not remembered: without it there is [ErrNotFound]. Nor is
-// [Client.Sessions], what connected to SMTP.
+// [Client.Sessions], the SMTP sessions.
 //
 // To test programs that use this package, see package api/apitest.
 package api

@@ -186,7 +186,7 @@ func (s *signals) supervise(cmd *exec.Cmd) (*os.ProcessState, error) {
 	signal.Stop(s.received)
 	var passing sync.WaitGroup
 	defer func() {
-		s.notify() // first, or a signal in between would end this process as it is
+		s.notify() // first, or a signal in between would stop this process as it is
 		signal.Stop(received)
 		close(received)
 		passing.Wait()
@@ -208,7 +208,7 @@ func (s *signals) supervise(cmd *exec.Cmd) (*os.ProcessState, error) {
 	return cmd.ProcessState, nil
 }
 
-// endByInterrupt ends this process as SIGINT does by default: a shell then ends the loop that runs it, which it
+// endByInterrupt stops this process as SIGINT does by default: a shell then ends the loop that runs it, which it
 // does not for an exit status. It returns where the signal has no effect: the kernel spares process 1.
 func endByInterrupt() {
 	signal.Reset(os.Interrupt)

@@ -228,7 +228,7 @@ func (a *app) releaseCommand() *cobra.Command {
 	return cmd
 }
 
-// release sends a message on. Its error says what to do about a relay.
+// release releases a message. Its error has the next step if there is no relay.
 func (s *connection) release(ctx context.Context, inbox api.Inbox, m api.Summary, to []string) error {
 	err := s.client.Release(ctx, inbox.ID, m.ID, to)
 	switch local := s.session != nil; {

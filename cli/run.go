@@ -181,7 +181,7 @@ func (s *signals) watch(end context.CancelCauseFunc, stop <-chan struct{}) {
 	}
 }
 
-// catchCrashes makes SIGQUIT and SIGABRT end the run as the others do: they would end the process
+// catchCrashes makes SIGQUIT and SIGABRT end the run as the others do: they would stop the process
 // with the stacks of its goroutines, and leave the terminal as it is.
 func (s *signals) catchCrashes() { signal.Notify(s.received, syscall.SIGQUIT, syscall.SIGABRT) }
 

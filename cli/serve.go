@@ -181,7 +181,7 @@ func (s *serveSettings) run(ctx context.Context, mistakes error) error {
 	}
 	slog.SetDefault(log)
 	s.app.graceful.Store(true)
-	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not end the service
+	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not stop the service
 
 	if s.mcp {
 		s.config.MCP = func(addr string) server.MCP {

@@ -287,7 +287,7 @@ func (w *waitRun) take(ctx context.Context, f watch.Found) bool {
 		return true
 	}
 	before := w.printed
-	var missed time.Time // when a wait ended in vain
+	var missed time.Time // when a wait timed out
 	if w.unrecorded {
 		w.print(text)
 	} else if err := w.known.UpdateConsumed(ctx, w.inbox.ID, func(d *watch.Consumed) bool {

@@ -317,7 +317,7 @@ func fit(schema *jsonschema.Schema, given map[string]json.RawMessage) {
 	}
 }
 
-// schema is that of a tool's arguments or result. It panics on a mistake in this package.
+// schema is that of a tool's arguments or result. It panics on an error in this package.
 func schema[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[attachedFile]():  {Type: "object"},

@@ -143,7 +143,7 @@ func (a *app) runDue() tea.Cmd {
 func (a *app) close() error {
 	a.arrivals.leave()
 	a.connection.Close()
-	a.reader.Close() // ends the browser that renders
+	a.reader.Close() // stops the browser that renders
 	a.reading.painter.Close()
 	return errors.Join(a.settings.save(), a.host.Copies.Remove())
 }

@@ -18,7 +18,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// sessions lists what connected to SMTP lately and what became of it (S), again while it is open.
+// sessions lists recent SMTP sessions and their outcome (S), and keeps the list current.
 type sessions struct {
 	*common
 	list   dialog.Dialog

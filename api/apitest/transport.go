@@ -26,8 +26,8 @@ const (
 	HTML                // 200, a page of HTML
 	NotFoundHTML        // 404, a page of HTML, as for a wrong base URL
 	NotFound            // 404 with the error envelope
-	Cut                 // the connection ends without an answer
-	CutAfter            // the request is carried out, then the connection ends without an answer
+	Cut                 // the connection closes without an answer
+	CutAfter            // the request is carried out, then the connection closes without an answer
 	Late                // the request is carried out and answered two seconds later
 	Huge                // 200, JSON without end
 	Silent              // no answer until the request ends

@@ -299,7 +299,7 @@ func (a *awaiter) chooseNewest(ctx context.Context, list []api.Summary) (skipped
 	return skipped, nil
 }
 
-// examine fetches a message of a list unless that is known to be in vain, and returns it if it fits.
+// examine fetches a message of a list unless that is known to fail, and returns it if it fits.
 func (a *awaiter) examine(ctx context.Context, list []api.Summary, n int) (*Found, error) {
 	s := list[n]
 	if _, examined := a.examined[s.ID]; examined || !a.match.Matches(s) {

@@ -42,11 +42,11 @@ type Consumed struct {
 	Passed []string  `json:"passed,omitempty"` // hashes of IDs
 	// For has the messages returned for each target, the last of them last.
 	For map[Target][]string `json:"for,omitempty"` // hashes of IDs
-	// Vain is when the last wait ended, by the service's clock, if that was in vain; see [Late].
+	// Vain is when the last wait timed out, by the service's clock; see [Late].
 	Vain time.Time `json:"vain,omitzero"`
 }
 
-// InVain records that a wait ended in vain just now.
+// InVain records that a wait timed out just now.
 func (d *Consumed) InVain(c *api.Client) { d.Vain = clock(c) }
 
 // maxDelivered bounds each list of a [Consumed]; the oldest go. It matters only to a wait that goes

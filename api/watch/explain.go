@@ -31,7 +31,7 @@ const (
 	shownMails  = 3
 )
 
-// Explain says why a wait was in vain, in a clean line: what the service's SMTP server saw instead, and
+// Explain returns why a wait timed out, in a clean line: what the service's SMTP server saw instead, and
 // what the inbox has instead.
 func Explain(ctx context.Context, c *api.Client, v Vain) string {
 	if failing := (*FailingError)(nil); errors.As(v.Err, &failing) {
@@ -221,7 +221,7 @@ func briefly(list []api.Summary) string {
 // maxLate is how late a message may arrive that a wait was for.
 const maxLate = 10 * time.Second
 
-// Late says by how much a message missed the wait that ended in vain at a time, and where the time went, or "".
+// Late says by how much a message missed the wait that timed out at a time, and where the time went, or "".
 func Late(ctx context.Context, c *api.Client, inboxID string, m api.Summary, ended time.Time) string {
 	late := m.ReceivedAt.Sub(ended)
 	if ended.IsZero() || late < 0 || late > maxLate {

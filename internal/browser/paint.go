@@ -86,7 +86,7 @@ func RemoveLeft() {
 	}
 }
 
-// Close ends the browser, once nothing is rendered any more; contexts end what is.
+// Close stops the browser, once nothing is rendered any more; contexts end what is.
 func (p *Screenshotter) Close() {
 	p.busy.Lock()
 	defer p.busy.Unlock()

@@ -38,7 +38,7 @@ func (l *keyList) UnmarshalTOML(value []byte) error {
 	return nil
 }
 
-// reader decodes a file statement by statement, so that a mistake in one hides no other and takes no
+// reader decodes a file statement by statement, so that an error in one hides no other and takes no
 // other setting away.
 type reader struct {
 	path     string

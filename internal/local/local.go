@@ -103,14 +103,14 @@ func Attach(ctx context.Context, o Options) (*Session, error) {
 	return o.retry(ctx, func(limit context.Context) (*Session, error) { return o.attach(limit, "attach") })
 }
 
-// Stop ends the local service, even if it has clients, and waits until its process has ended. It
+// Stop stops the local service, even if it has clients, and waits until its process has exited. It
 // fails with [ErrNotRunning] if it does not run.
 func Stop(ctx context.Context, o Options) error {
 	ran := false
 	_, err := o.retry(ctx, func(limit context.Context) (*Session, error) {
 		_, err := o.ask(limit, "stop")
 		ran = ran || err == nil
-		return nil, cmp.Or(err, errNoAnswer) // until its process has ended
+		return nil, cmp.Or(err, errNoAnswer) // until its process has exited
 	})
 	if ran && errors.Is(err, ErrNotRunning) {
 		return nil
@@ -211,13 +211,13 @@ type Session struct {
 	client  *http.Client
 	detach  context.CancelFunc
 	done    chan struct{}
-	err     error // why the service ended
+	err     error // why the service stopped
 }
 
-// Done is closed when the service has ended, or the session is closed.
+// Done is closed when the service has stopped, or the session is closed.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Err is [ErrStopped] if the service ended because it was asked to. It is valid once Done is
+// Err is [ErrStopped] if the service stopped because it was asked to. It is valid once Done is
 // closed.
 func (s *Session) Err() error { return s.err }
 
@@ -243,7 +243,7 @@ func (s *Session) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // attach makes the request that is open as long as the session. Its answer is the state, and once
-// more if [Stop] ends the service. The context bounds only the wait for the first.
+// more if [Stop] stops the service. The context bounds only the wait for the first.
 func (o Options) attach(ctx context.Context, request string) (*Session, error) {
 	life, detach := context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, detach)()

@@ -31,7 +31,7 @@ import (
 const (
 	// DefaultLinger is how long the service runs on after its last client.
 	DefaultLinger = 10 * time.Second
-	// shutdownTimeout is how long mail that is being received may take when the service ends.
+	// shutdownTimeout is how long mail that is being received may take when the service stops.
 	shutdownTimeout = 5 * time.Second
 	// lockTimeout bounds the wait while others look at the lock, each for a moment.
 	lockTimeout = 100 * time.Millisecond
@@ -64,7 +64,7 @@ func (o Options) start(ctx context.Context) error {
 		return fmt.Errorf("starting the local service: %w", err)
 	}
 	lines := make(chan string, 1)
-	go func() { // until the service ends, or this process
+	go func() { // until the service stops, or this process
 		line, _ := bufio.NewReader(reports).ReadString('\n') // without one it has crashed
 		lines <- strings.TrimSpace(line)
 		_ = cmd.Wait() // its log says how it ended
@@ -192,7 +192,7 @@ func (s *running) run(ctx context.Context) error {
 	return errors.Join(failure, s.close())
 }
 
-// watch ends the service when its directory is removed, and perhaps created again by another one: mail would be accepted where nobody
+// watch stops the service when its directory is removed, and perhaps created again by another one: mail would be accepted where nobody
 // looks for it.
 func (s *running) watch() {
 	ticker := time.NewTicker(s.life.linger)
@@ -279,7 +279,7 @@ func cause(err error) error {
 // controlPath is where the admin socket serves what the handler of [lifetime] does.
 const controlPath = "/control/"
 
-// lifetime decides when the service ends: some time after its last client has left, unless it is
+// lifetime decides when the service stops: some time after its last client has left, unless it is
 // kept, or when it is asked to.
 type lifetime struct {
 	linger time.Duration
@@ -292,7 +292,7 @@ type lifetime struct {
 	timer *time.Timer
 }
 
-// Why the service ends.
+// Why the service stops.
 var (
 	errUnused      = errors.New("no client is left")
 	errInterrupted = errors.New("its process was interrupted")
@@ -322,8 +322,8 @@ func (l *lifetime) handler() http.Handler {
 	return mux
 }
 
-// serve serves a client until it leaves or the service ends. It answers with the state, and again
-// when the service ends.
+// serve serves a client until it leaves or the service stops. It answers with the state, and again
+// when the service stops.
 func (l *lifetime) serve(w http.ResponseWriter, r *http.Request) {
 	if !l.attach(r.FormValue("keep") == "true") {
 		w.WriteHeader(http.StatusConflict)
@@ -370,7 +370,7 @@ func (l *lifetime) detach() {
 	}
 }
 
-// expire ends the service if it has had no client for long enough.
+// expire stops the service if it has had no client for long enough.
 func (l *lifetime) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -379,7 +379,7 @@ func (l *lifetime) expire() {
 	}
 }
 
-// stop ends the service, even if it has clients.
+// stop stops the service, even if it has clients.
 func (l *lifetime) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -77,7 +77,7 @@ func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func
 	return nil
 }
 
-// InVain returns when the last wait for each inbox ended in vain, by ID, of all registries below a directory.
+// InVain returns when the last wait for each inbox timed out, by ID, of all registries below a directory.
 func InVain(dir string) map[string]time.Time {
 	all := map[string]time.Time{}
 	files, _ := filepath.Glob(filepath.Join(dir, "inboxes", "*", "*"+deliveredSuffix)) // the pattern is right

@@ -24,7 +24,7 @@ type store interface {
 	service.Store
 	prometheus.Collector
 	Backup(ctx context.Context, dir string) error // into a directory that does not exist yet
-	Wait(ctx context.Context) error               // for a fault that ends the process, or the end of ctx
+	Wait(ctx context.Context) error               // for a fault that stops the process, or the end of ctx
 	Close() error
 }
 

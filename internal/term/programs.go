@@ -90,7 +90,7 @@ func helper(name string, args ...string) func(context.Context, string) error {
 // Opener is the program that opens a URL or a file.
 type Opener struct {
 	Name string
-	// Run returns when the program ends, which may be when the user closes the browser; the error says how it failed.
+	// Run returns when the program exits, which may be when the user closes the browser; the error says how it failed.
 	// The program is left running when this one ends or is suspended.
 	Run func() error
 }

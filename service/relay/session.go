@@ -53,7 +53,7 @@ func (r *Relay) handOver(ctx context.Context, conn net.Conn, password string, to
 	return nil
 }
 
-// boundedConn ends a server that never stops talking.
+// boundedConn cuts off a server that never stops talking.
 type boundedConn struct {
 	net.Conn
 	left int

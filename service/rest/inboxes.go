@@ -56,7 +56,7 @@ func (s *Server) getInbox(w *response, r *http.Request) error {
 	return w.sendJSON(http.StatusOK, inboxJSON(in))
 }
 
-// extendInbox sets when an inbox ends. Its lifetime is the one field, and has no default here.
+// extendInbox sets when an inbox expires. Its lifetime is the one field, and has no default here.
 func (s *Server) extendInbox(w *response, r *http.Request) error {
 	fields, err := readObject(w, r, "ttl")
 	if err != nil {

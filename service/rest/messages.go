@@ -349,7 +349,7 @@ func downloadType(contentType, charset string) string {
 	return name
 }
 
-// Relay sends messages on. Its errors carry a [service.Code].
+// Relay releases messages. Its errors carry a [service.Code].
 type Relay interface {
 	Release(ctx context.Context, keyID string, to []string, raw []byte) error
 	// Allowed returns the addresses, and *@domain as in the contract, that messages can go to.

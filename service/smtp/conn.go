@@ -78,7 +78,7 @@ type conn struct {
 	keyID    string    // of the API key that logged in, for which all mail is; empty: it goes by address
 	tx       transaction
 
-	record *sessionRecord // for those who wait for mail in vain
+	record *sessionRecord // for those whose wait for mail times out
 
 	messages, errors, refused int
 	byKey                     map[string]int // messages, by the ID of the key they were for

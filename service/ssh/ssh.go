@@ -143,7 +143,7 @@ func (s *Server) EndLargest() {
 	}
 }
 
-// recheck ends the connections whose public key stands for no API key any more, until the server stops.
+// recheck closes the connections whose public key stands for no API key any more, until the server stops.
 func (s *Server) recheck() {
 	tick := time.NewTicker(recheckInterval)
 	defer tick.Stop()

@@ -150,7 +150,7 @@ func (l *onTerminal) command() (_ *exec.Cmd, done func(), err error) {
 	return cmd, done, nil
 }
 
-// waitForKey says how the program ended, and waits for a key.
+// waitForKey says how the program exited, and waits for a key.
 func (l *onTerminal) waitForKey(ended error) {
 	keys, err := term.Raw(l.ctx, os.Stdin) // before the keys are asked for
 	if err != nil {

@@ -200,7 +200,7 @@ func (p *Pane) TidyImages() tea.Cmd {
 	return p.images.release(nil)
 }
 
-// Quit ends the program, and frees the terminal's images first.
+// Quit stops the program, and frees the terminal's images first.
 func (p *Pane) Quit() tea.Cmd {
 	if release := p.images.release(nil); release != nil {
 		return tea.Sequence(release, tea.Quit)

@@ -21,7 +21,7 @@ import (
 // painting is the message as a browser renders it.
 type painting struct {
 	done  map[browser.Viewport]*painted // not nil while a message is open
-	stop  context.CancelFunc            // ends the browser; nil while none works
+	stop  context.CancelFunc            // stops the browser; nil while none works
 	drawn drawn
 	// garbage is set when tens of megabytes can be given back: the collector may not run for minutes.
 	garbage bool

@@ -103,7 +103,7 @@ func (c *Connection) Connect(t Target, now time.Time) tea.Cmd {
 		defer c.owner.making.Done()
 		m := c.open(t, attempt)
 		if m.Session != nil && !c.owner.add(m.Session) {
-			return nil // the application has ended
+			return nil // the application has exited
 		}
 		return m
 	}
@@ -225,7 +225,7 @@ func (c *Connection) Retry(now time.Time) tea.Cmd {
 }
 
 // LacksWatching reports whether lists cannot be refreshed without connecting again: without a connection, without
-// inboxes, with a key that is not accepted, or once the user has ended the service.
+// inboxes, with a key that is not accepted, or once the user has stopped the service.
 func (c *Connection) LacksWatching(inboxes int) bool {
 	t := c.Trouble()
 	return c.Session == nil || inboxes == 0 || t == KeyRefused || t == NotInPlan || t == Stopped
