@@ -54,10 +54,10 @@ func (v *visits) leave(k *keySessions) {
 	}
 }
 
-// registry returns what is known, which the first client that asks for it reads and keeps.
+// registry returns what is known, for the client of a session: its public key may be one of several.
 func (k *keySessions) registry(c *api.Client) *registry.Registry {
 	k.once.Do(func() { k.known = registry.Remote(c) })
-	return k.known
+	return k.known.As(c)
 }
 
 const (
@@ -107,6 +107,9 @@ func (c *coalescing) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	shared := kept.(*sharedAnswer)
+	if shared.StatusCode == http.StatusUnauthorized { // the public key of the session that asked was removed
+		return c.through.RoundTrip(r)
+	}
 	answer := shared.Response
 	answer.Header, answer.Request = maps.Clone(shared.Header), r
 	answer.Body = &weighed{io.NopCloser(bytes.NewReader(shared.body)), c.session, 0}

@@ -71,6 +71,16 @@ func TestSessionsOfAKeyShareRequests(t *testing.T) {
 		if body, err := ask(t.Context(), "GET", "/v1/inboxes", `"1"`); body != "list" || err != nil || made.Load() != 1 {
 			t.Errorf("a session that ends takes the request of another with it: %q, %v, %d requests", body, err, made.Load())
 		}
+		refused := roundTrip(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return &http.Response{StatusCode: http.StatusUnauthorized, Body: http.NoBody, Request: r}, nil
+		})
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", sessionURL+"/v1/inboxes/a/messages/c", nil)
+		go func() { _, _ = (&coalescing{key, session, refused}).RoundTrip(r) }()
+		synctest.Wait()
+		if body, err := ask(t.Context(), "GET", "/v1/inboxes/a/messages/c", ""); body != "list" || err != nil {
+			t.Errorf("the session of a public key that was removed is answered for another: %q, %v", body, err)
+		}
 		if session.Largest.Load() != int64(len("list")) {
 			t.Errorf("the largest answer has %d bytes", session.Largest.Load())
 		}

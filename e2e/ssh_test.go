@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -151,6 +152,19 @@ func TestCommandsOverSSH(t *testing.T) {
 	m.using(s, keys[0]).fails(5, "returned before", "wait", address, "--code", "--timeout", "100ms")
 	ok("", signup(address), "sendmail -t")
 	m.using(s, keys[0]).mustRun("wait", address, "--code", "--timeout", "30s")
+	fails(another, 5, "returned before", "wait "+address+" --code --timeout 100ms")
+	// A public key that is removed takes nothing from another of the same API key.
+	carl := m.sshUser("carl")
+	m.mustRun("admin", "key", "ssh-key", "add", "ada", carl.pub, "--store", s.store)
+	events, err := s.dialSSH(carl).NewSession()
+	must(t, err)
+	lines, err := events.StdoutPipe()
+	must(t, errors.Join(err, events.Start("watch")))
+	ok("", signup(address), "sendmail -t")
+	_, err = bufio.NewReader(lines).ReadString('\n')
+	must(t, err)
+	m.mustRun("admin", "key", "ssh-key", "rm", ssh.FingerprintSHA256(carl.signer.PublicKey()), "--store", s.store)
+	ok(`\d{6}`, "", "wait "+address+" --code --timeout 30s")
 	fails(another, 5, "returned before", "wait "+address+" --code --timeout 100ms")
 	// To another key nothing of it exists.
 	fails(grace, 3, "there is no inbox", "read "+address)

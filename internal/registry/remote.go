@@ -24,6 +24,11 @@ type Keeper interface {
 // remote is where a registry that has a keeper keeps what was seen and delivered.
 type remote struct {
 	keeper Keeper
+	*kept
+}
+
+// kept is what a keeper was seen to keep.
+type kept struct {
 	mu     sync.Mutex
 	states map[string][]byte
 	read   time.Time // when that was tried last
@@ -40,9 +45,12 @@ const (
 // Remote returns a registry that has nothing but a keeper. Those that share it see at once what one of them keeps.
 func Remote(k Keeper) *Registry { return new(Registry).KeptBy(k) }
 
+// As returns a registry that sees at once what this one keeps, but asks another keeper, since who asks may lose access.
+func (r *Registry) As(k Keeper) *Registry { return &Registry{remote: &remote{k, r.remote.kept}} }
+
 // KeptBy has a keeper keep what was seen and delivered, if it does, instead of files.
 func (r *Registry) KeptBy(k Keeper) *Registry {
-	r.remote = &remote{keeper: k}
+	r.remote = &remote{k, new(kept)}
 	return r
 }
 
