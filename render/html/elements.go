@@ -184,7 +184,7 @@ func (b *builder) emptyBox(f *frame) {
 	if b.order != f.leaves || f.node.DataAtom == atom.Hr {
 		return
 	}
-	line := s.Edge || s.OwnBackground && height > 0 && height <= 4
+	line := s.Edge || s.OwnBackground && height > 0 && (height <= 4 || height <= maxStripe && alone(f) && isFill(s.Fill, b.frames[len(b.frames)-2].style.Background))
 	if out := *b.out; f.style.Display == css.TableCell && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
 		if cell := out[len(out)-1]; line && !s.Border && len(cell.Children) == 0 {
 			cell.Children = []*doc.Block{{Kind: doc.Rule, Gap: true}}
@@ -202,6 +202,9 @@ func (b *builder) emptyBox(f *frame) {
 		b.space, b.margin = all, 0
 	}
 }
+
+// maxStripe is the height in px up to which a strong colour alone in its row is a rule.
+const maxStripe = 20
 
 // halfPage is the width in px up to which a column stands beside another one.
 const halfPage = 320

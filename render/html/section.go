@@ -208,7 +208,7 @@ func (s *sections) deeper() {
 			if in.fill.Set {
 				weight = weights[in.fill]
 			}
-			enough := weight*4 >= s.all*3 || paper && weight*4 >= s.all
+			enough := weight*4 >= s.all*3 || paper && weight*4 >= s.all && !s.setIn(in)
 			if enough && (in.around == nil || in.around.fill != in.fill) {
 				found[i] = in
 			}
@@ -222,6 +222,11 @@ func (s *sections) deeper() {
 			b.ground = true
 		}
 	}
+}
+
+// setIn reports a box with a border to the right of where text around it begins.
+func (s *sections) setIn(b *box) bool {
+	return b.framed && b.gap && slices.ContainsFunc(s.positions, func(at position) bool { return at.in == b.around && at.weight > 0 && at.left+leastEdge < b.left })
 }
 
 // several reports whether boxes, by leaves, are cards with nothing but space between them, none of which is the mail's
@@ -304,8 +309,10 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 			made.Hue = m.box.fill
 		}
 	}
-	made.Children = trimRules(s.group(blocks, depth+1))                                                    // its edges are lines enough
-	made.Children[0].Ruled = false                                                                         // the edge of the section is a line
+	made.Children = trimRules(s.group(blocks, depth+1)) // its edges are lines enough
+	for _, c := range made.Children {                   // the edge of the section is a line
+		c.Ruled = false
+	}
 	made.Children[0].Gap, made.Gap = false, m.box.gap || !(m.band && m.box.padded) && made.Children[0].Gap // the space above its text is around it
 	return made
 }

@@ -53,13 +53,15 @@ func TestLengths(t *testing.T) {
 
 func TestDeclarations(t *testing.T) {
 	for css, want := range map[string]string{
-		"color:red":                      "color=red",
-		" COLOR : RED !Important ;;x:y;": "color=red!",
-		"background:url(a;b);color:blue": "background=url(a;b) color=blue",
-		`font-family:"a;b";color:blue`:   `font-family="a;b" color=blue`,
-		"color:red;color":                "color=red",
-		"unknown:1;-webkit-x:2":          "",
-		"display:none!important":         "display=none!",
+		"color:red":                                   "color=red",
+		" COLOR : RED !Important ;;x:y;":              "color=red!",
+		"background:url(a;b);color:blue":              "background=url(a;b) color=blue",
+		`font-family:"a;b";color:blue`:                `font-family="a;b" color=blue`,
+		"color:red;color":                             "color=red",
+		"unknown:1;-webkit-x:2":                       "",
+		"color:var(--a, var(--b,#2c2c2e)) !important": "color=#2c2c2e!",
+		"color:var(--a":                               "color=",
+		"display:none!important":                      "display=none!",
 	} {
 		var all []string
 		for _, d := range parseDecls(css) {

@@ -30,9 +30,26 @@ func parseDecls(s string) []decl {
 			d.important = strings.TrimSpace(value[i+1:]) == "important"
 			d.value = strings.TrimSpace(value[:i])
 		}
+		if strings.Contains(d.value, "var(") {
+			d.value = fallback(d.value)
+		}
 		decls = append(decls, d)
 	}
 	return decls
+}
+
+// fallback puts what stands for custom properties in their place: their values are not known.
+func fallback(value string) string {
+	var s strings.Builder
+	for {
+		before, after, found := strings.Cut(value, "var(")
+		if s.WriteString(before); !found {
+			return s.String()
+		}
+		end := find(after, ")")
+		_, other, _ := strings.Cut(after[:end], ",")
+		value = strings.TrimSpace(other) + after[min(end+1, len(after)):]
+	}
 }
 
 // find returns the index of the first of some characters that is outside quotes and brackets, or the
