@@ -108,7 +108,7 @@ type waitRun struct {
 	*connection
 	inbox      api.Inbox
 	created    bool // the inbox was created since the run began
-	unrecorded bool // the state directory cannot keep what is delivered
+	unrecorded bool // the state directory cannot keep what is consumed
 
 	fitting map[string]fit // messages to be taken, by ID
 	printed int
@@ -237,22 +237,22 @@ func (w *waitRun) showProgress(ctx context.Context) {
 
 // after says which messages are considered.
 func (w *waitRun) after(ctx context.Context) watch.Cursor {
-	delivered, err := w.known.Delivered(ctx, w.inbox.ID)
+	consumed, err := w.known.Consumed(ctx, w.inbox.ID)
 	if w.unrecorded = err != nil; w.unrecorded && !w.again {
 		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print a message that was printed before, as --again does: %s\n", render.Clean(err.Error()))
 	}
 	target := w.target()
 	switch {
 	case w.since.ago > 0:
-		return delivered.Ago(target, w.since.ago)
+		return consumed.Ago(target, w.since.ago)
 	case w.since.text != "":
-		return delivered.Since(target, w.since.time)
+		return consumed.Since(target, w.since.time)
 	case w.created:
-		return delivered.Since(target, time.Time{})
+		return consumed.Since(target, time.Time{})
 	case w.again || w.unrecorded:
 		return watch.Newest(w.count)
 	}
-	after := delivered.Cursor(target)
+	after := consumed.Cursor(target)
 	if after.Newest > 0 {
 		after.Newest = w.count
 	}

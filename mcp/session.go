@@ -27,16 +27,16 @@ type sessions struct {
 	all map[string]*session // by their ID, or that over standard input and output by its address
 }
 
-// session is one session, and what it was delivered.
+// session is one session, and what it consumed.
 type session struct {
 	keyID   string // "" over standard input and output
 	running *sdk.ServerSession
 	calls   int       // that it carries out now, over HTTP
 	used    time.Time // when the last of them began or ended
 
-	mu        sync.Mutex
-	delivered map[string]*watch.Consumed // by the ID of the inbox
-	inboxes   []string                   // their IDs, in the order in which they were asked for first
+	mu       sync.Mutex
+	consumed map[string]*watch.Consumed // by the ID of the inbox
+	inboxes  []string                   // their IDs, in the order in which they were asked for first
 }
 
 // of returns the session of a request.
@@ -47,7 +47,7 @@ func (s *sessions) of(r sdk.Request) *session {
 	defer s.mu.Unlock()
 	o := s.all[id]
 	if o == nil {
-		o = &session{keyID: postOf(r).keyID, running: running, used: time.Now(), delivered: map[string]*watch.Consumed{}}
+		o = &session{keyID: postOf(r).keyID, running: running, used: time.Now(), consumed: map[string]*watch.Consumed{}}
 		s.all[id] = o
 	}
 	return o
@@ -131,54 +131,54 @@ func (t *tools) bounded(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// maxDelivered bounds the inboxes whose returned messages a session records.
-const maxDelivered = 1000
+// maxConsumed bounds the inboxes whose returned messages a session records.
+const maxConsumed = 1000
 
-// inbox returns what was delivered of an inbox. The caller holds s.mu.
+// inbox returns what was consumed of an inbox. The caller holds s.mu.
 func (s *session) inbox(inboxID string) *watch.Consumed {
-	delivered := s.delivered[inboxID]
-	if delivered == nil {
-		delivered = &watch.Consumed{}
-		s.delivered[inboxID] = delivered
-		if s.inboxes = append(s.inboxes, inboxID); len(s.inboxes) > maxDelivered {
-			delete(s.delivered, s.inboxes[0])
+	consumed := s.consumed[inboxID]
+	if consumed == nil {
+		consumed = &watch.Consumed{}
+		s.consumed[inboxID] = consumed
+		if s.inboxes = append(s.inboxes, inboxID); len(s.inboxes) > maxConsumed {
+			delete(s.consumed, s.inboxes[0])
 			s.inboxes = s.inboxes[1:]
 		}
 	}
-	return delivered
+	return consumed
 }
 
 // after says which messages of an inbox the next wait considers.
 func (s *session) after(inboxID string, q watch.Target, in waitArgs) (watch.Cursor, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delivered := s.inbox(inboxID)
+	consumed := s.inbox(inboxID)
 	switch {
 	case in.Again && in.Since != "":
 		return watch.Cursor{}, errors.New("again and since cannot be combined")
 	case in.Again:
 		return watch.Newest(1), nil
 	case in.Since == "":
-		return delivered.Cursor(q), nil
+		return consumed.Cursor(q), nil
 	}
 	at, ago, err := watch.ParseMoment(in.Since)
 	switch {
 	case err != nil:
 		return watch.Cursor{}, errors.New("since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z")
 	case ago > 0:
-		return delivered.Ago(q, ago), nil
+		return consumed.Ago(q, ago), nil
 	}
-	return delivered.Since(q, at), nil
+	return consumed.Since(q, at), nil
 }
 
 // take records that a message is returned, unless it was and that matters.
 func (s *session) take(inboxID string, q watch.Target, again bool, f watch.Found) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delivered := s.inbox(inboxID)
+	consumed := s.inbox(inboxID)
 	if again {
-		delivered.Add(q, f)
+		consumed.Add(q, f)
 		return true
 	}
-	return delivered.Take(q, f)
+	return consumed.Take(q, f)
 }

@@ -19,7 +19,7 @@ import (
 
 const (
 	// defaultTimeout is less than the minute after which many clients give up on a call, since what
-	// they do not see is delivered all the same.
+	// they do not see is consumed all the same.
 	defaultTimeout = 50 // seconds
 	maxTimeout     = 600
 	noneTimeout    = 5 // if nothing is to arrive
@@ -133,7 +133,7 @@ func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 	return link{Warning: warning, Link: found.URL, Text: found.Text, origin: newOrigin(m, t.client(r).ServiceTime())}, nil
 }
 
-// await waits for the message that is next to be delivered for a question. A client that asks for
+// await waits for the message that is next to be consumed for a question. A client that asks for
 // progress is told how long it has been waiting.
 func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Target, fits func(*message.Message) bool) (*message.Message, error) {
 	in.Timeout = cmp.Or(in.Timeout, defaultTimeout)
@@ -158,7 +158,7 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	return nil, inVainError{err}
 }
 
-// next returns the message that is next to be delivered for a question, once it is there.
+// next returns the message that is next to be consumed for a question, once it is there.
 func (t *tools) next(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Target, fits func(*message.Message) bool) (*message.Message, error) {
 	c := t.client(r)
 	id, err := t.inboxID(ctx, r, in.Inbox)

@@ -61,11 +61,11 @@ func (e *FailingError) Unwrap() []error { return []error{e.Ended, e.Last} }
 
 // NoMatchError is the error of waiting for mail until the context ended, once the inbox was listed.
 type NoMatchError struct {
-	InboxID   string
-	Since     time.Time     // of the messages that were considered; zero for all
-	Ended     error         // the error of the context, or a [FailingError]
-	Others    []api.Summary // those that were considered and do not match, the newest first
-	Delivered []api.Summary // those that were delivered before, the newest first
+	InboxID  string
+	Since    time.Time     // of the messages that were considered; zero for all
+	Ended    error         // the error of the context, or a [FailingError]
+	Others   []api.Summary // those that were considered and do not match, the newest first
+	Consumed []api.Summary // those that were consumed before, the newest first
 }
 
 func (e *NoMatchError) Error() string { return e.Ended.Error() }
@@ -323,7 +323,7 @@ func (a *awaiter) inVain(err error) error {
 	for _, s := range a.list {
 		switch {
 		case a.after.except[hash(s.ID)]:
-			e.Delivered = append(e.Delivered, s)
+			e.Consumed = append(e.Consumed, s)
 		case a.after.includes(s) && !a.examined[s.ID]:
 			e.Others = append(e.Others, s)
 		}

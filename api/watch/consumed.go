@@ -27,12 +27,12 @@ const (
 //
 // A wait for the code, for example, is
 //
-//	_, err := Await(ctx, client, inboxID, delivered.After(Code), Match{
+//	_, err := Await(ctx, client, inboxID, consumed.After(Code), Match{
 //		Fits: func(m api.Message) bool { … whether it has a code … },
-//		Take: func(f Found) bool { return delivered.Take(Code, f) },
+//		Take: func(f Found) bool { return consumed.Take(Code, f) },
 //	})
 //
-// Take must run under the lock that protects delivered, since another wait on the same inbox may take
+// Take must run under the lock that protects consumed, since another wait on the same inbox may take
 // the message first. A wait that takes the newest in any case starts with [Newest] and records with
 // [Consumed.Add]; one for what came since a moment starts with [Consumed.Since] or [Consumed.Ago].
 type Consumed struct {
@@ -49,9 +49,9 @@ type Consumed struct {
 // InVain records that a wait timed out just now.
 func (d *Consumed) InVain(c *api.Client) { d.Vain = clock(c) }
 
-// maxDelivered bounds each list of a [Consumed]; the oldest go. It matters only to a wait that goes
+// maxConsumed bounds each list of a [Consumed]; the oldest go. It matters only to a wait that goes
 // back beyond as many messages.
-const maxDelivered = 500
+const maxConsumed = 500
 
 // Summary returns the message as a list has it.
 func (f Found) Summary() api.Summary {
@@ -73,16 +73,16 @@ type Cursor struct {
 
 	since  time.Time       // by the service's clock
 	ago    time.Duration   // before the beginning of the wait, instead of since
-	except map[string]bool // by the hash of the ID: those that were delivered
+	except map[string]bool // by the hash of the ID: those that were consumed
 	passed map[string]bool // likewise, those that come before
 }
 
-// Newest considers the newest n messages that fit, delivered or not, and those that arrive later. It
+// Newest considers the newest n messages that fit, consumed or not, and those that arrive later. It
 // fetches at most 20 in search of them.
 func Newest(n int) Cursor { return Cursor{Newest: n} }
 
-// Cursor considers the last message delivered and those after it, except those that were delivered for
-// the same target. If nothing was delivered yet, it is Newest(1).
+// Cursor considers the last message consumed and those after it, except those that were consumed for
+// the same target. If nothing was consumed yet, it is Newest(1).
 func (d Consumed) Cursor(t Target) Cursor {
 	if len(d.For) == 0 {
 		return Newest(1)
@@ -90,7 +90,7 @@ func (d Consumed) Cursor(t Target) Cursor {
 	return Cursor{since: d.Last, except: set(d.For[t]), passed: set(d.Passed)}
 }
 
-// Since considers what was received at a time, by the service's clock, or later, except what was delivered
+// Since considers what was received at a time, by the service's clock, or later, except what was consumed
 // for the same target.
 func (d Consumed) Since(t Target, at time.Time) Cursor {
 	return Cursor{since: at, except: set(d.For[t])}
@@ -115,10 +115,10 @@ func ParseMoment(s string) (at time.Time, ago time.Duration, err error) {
 	return at, 0, err
 }
 
-// Has reports whether the message with an ID was delivered for a target.
+// Has reports whether the message with an ID was consumed for a target.
 func (d Consumed) Has(t Target, id string) bool { return slices.Contains(d.For[t], hash(id)) }
 
-// Take records that a message is delivered for a target, unless that was done already.
+// Take records that a message is consumed for a target, unless that was done already.
 func (d *Consumed) Take(t Target, f Found) bool {
 	if d.Has(t, f.ID) {
 		return false
@@ -127,7 +127,7 @@ func (d *Consumed) Take(t Target, f Found) bool {
 	return true
 }
 
-// Add records that a message is delivered for a target, perhaps again.
+// Add records that a message is consumed for a target, perhaps again.
 func (d *Consumed) Add(t Target, f Found) {
 	id := hash(f.ID)
 	if d.For == nil {
@@ -150,7 +150,7 @@ func (d *Consumed) Undo(before, after Consumed) {
 	d.Last, d.Passed = after.Last, after.Passed
 }
 
-func bounded(hashes []string) []string { return hashes[max(0, len(hashes)-maxDelivered):] }
+func bounded(hashes []string) []string { return hashes[max(0, len(hashes)-maxConsumed):] }
 
 func (a Cursor) includes(s api.Summary) bool {
 	return !s.ReceivedAt.Before(a.since) && !a.except[hash(s.ID)] && !a.passed[hash(s.ID)]

@@ -156,8 +156,8 @@ func TestPassedOverIsNotReturned(t *testing.T) {
 		defer cancel()
 		_, err := watch.WaitForMessage(ctx, w.client, w.inbox.ID, w.delivered.Cursor(watch.Message), watch.Match{})
 		inVain := &watch.NoMatchError{}
-		if !errors.As(err, &inVain) || len(inVain.Delivered) != 1 || inVain.Delivered[0].ID != newer.ID {
-			t.Errorf("%v: %d were returned before", err, len(inVain.Delivered))
+		if !errors.As(err, &inVain) || len(inVain.Consumed) != 1 || inVain.Consumed[0].ID != newer.ID {
+			t.Errorf("%v: %d were returned before", err, len(inVain.Consumed))
 		}
 	})
 }

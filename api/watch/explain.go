@@ -62,10 +62,10 @@ func Explain(ctx context.Context, c *api.Client, v Vain) string {
 	if len(inVain.Others) > 0 {
 		parts = append(parts, "there is instead "+briefly(inVain.Others))
 	}
-	if len(inVain.Delivered) > 0 {
-		parts = append(parts, "returned before was "+briefly(inVain.Delivered)+" ("+v.Again+")")
+	if len(inVain.Consumed) > 0 {
+		parts = append(parts, "returned before was "+briefly(inVain.Consumed)+" ("+v.Again+")")
 	}
-	if len(inVain.Others)+len(inVain.Delivered) == 0 && err != nil {
+	if len(inVain.Others)+len(inVain.Consumed) == 0 && err != nil {
 		parts = append(parts, "no other mail is there")
 	}
 	return strings.Join(parts, "; ")

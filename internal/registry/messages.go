@@ -16,13 +16,13 @@ import (
 	"mayfly/api/watch"
 )
 
-// delivered is what was delivered of an inbox, in a file.
-type delivered struct {
+// consumed is what was consumed of an inbox, in a file.
+type consumed struct {
 	InboxID string `json:"id"`
 	watch.Consumed
 }
 
-func (d delivered) of() string { return d.InboxID }
+func (d consumed) of() string { return d.InboxID }
 
 // Bounds of the wait for another process that hands over a message of the same inbox.
 const (
@@ -33,11 +33,11 @@ const (
 // ErrBusy is the error of handing over a message while another process does not finish doing so.
 var ErrBusy = errors.New("another process has been returning a message of this inbox for " + lockTimeout.String())
 
-// Delivered returns what was delivered of an inbox, if that can be kept.
-func (r *Registry) Delivered(ctx context.Context, inboxID string) (watch.Consumed, error) {
+// Consumed returns what was consumed of an inbox, if that can be kept.
+func (r *Registry) Consumed(ctx context.Context, inboxID string) (watch.Consumed, error) {
 	if r := r.elsewhere(ctx); r != nil {
 		content, err := r.of(ctx, inboxID, time.Second)
-		return decode(content).Delivered, err
+		return decode(content).Consumed, err
 	}
 	err := os.MkdirAll(r.dir, 0o700)
 	if err == nil {
@@ -49,26 +49,26 @@ func (r *Registry) Delivered(ctx context.Context, inboxID string) (watch.Consume
 	if err != nil {
 		return watch.Consumed{}, fmt.Errorf("record what was returned: %w", err)
 	}
-	d, err := r.readDelivered(inboxID)
+	d, err := r.readConsumed(inboxID)
 	return d.Consumed, err
 }
 
-// UpdateConsumed calls take with the inbox's delivery record, and if it has taken something, deliver, and keeps the record if that
-// is done. No other process delivers the same. Take may be called again, with a record that another one has changed.
+// UpdateConsumed calls take with the record of what was consumed of the inbox and, if it has taken something, output; it stores the
+// record if output succeeds. No other process outputs the same. Take may be called again, with a record that another one has changed.
 //
-// An error before deliver was called is that of the directory or the service, of ctx, or [ErrBusy]; after it, that the
+// An error before output was called is that of the directory or the service, of ctx, or [ErrBusy]; after it, that the
 // change is not kept. A damaged record is treated as empty.
-func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, deliver func() (done bool)) error {
+func (r *Registry) UpdateConsumed(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, output func() (done bool)) error {
 	if r := r.elsewhere(ctx); r != nil {
-		return r.handOver(ctx, inboxID, take, deliver)
+		return r.updateConsumed(ctx, inboxID, take, output)
 	}
 	unlock, err := r.lock(ctx, inboxID)
 	if err != nil {
 		return fmt.Errorf("record what was returned: %w", err)
 	}
 	defer unlock()
-	d, err := r.readDelivered(inboxID)
-	if err != nil || !take(&d.Consumed) || !deliver() {
+	d, err := r.readConsumed(inboxID)
+	if err != nil || !take(&d.Consumed) || !output() {
 		return err
 	}
 	if err := r.write(r.path(inboxID, deliveredSuffix), d, time.Now().Add(longestLife)); err != nil {
@@ -82,15 +82,15 @@ func InVain(dir string) map[string]time.Time {
 	all := map[string]time.Time{}
 	files, _ := filepath.Glob(filepath.Join(dir, "inboxes", "*", "*"+deliveredSuffix)) // the pattern is right
 	for _, file := range files {
-		if d, err := read[delivered](file); err == nil && !d.Vain.IsZero() {
+		if d, err := read[consumed](file); err == nil && !d.Vain.IsZero() {
 			all[d.InboxID] = d.Vain
 		}
 	}
 	return all
 }
 
-func (r *Registry) readDelivered(inboxID string) (delivered, error) {
-	d, err := read[delivered](r.path(inboxID, deliveredSuffix))
+func (r *Registry) readConsumed(inboxID string) (consumed, error) {
+	d, err := read[consumed](r.path(inboxID, deliveredSuffix))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged) {
 		return d, fmt.Errorf("read what was returned: %w", err)
 	}

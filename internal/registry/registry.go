@@ -2,7 +2,7 @@
 //
 // Each inbox is a file of its own, replaced as a whole and named by a hash, since IDs come from a
 // service. Any number of processes may write at once, and a damaged file costs one inbox. Beside it, with
-// suffixes of their own, are files with which of its messages were read, and which were delivered to
+// suffixes of their own, are files with which of its messages were read, and which were consumed to
 // waits, both changed under a lock. A file's time of modification is when its content is over, so that
 // none has to be read to forget it.
 //

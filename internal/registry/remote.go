@@ -21,7 +21,7 @@ type Keeper interface {
 	SetState(ctx context.Context, inboxID string, before, after []byte) error
 }
 
-// remote is where a registry that has a keeper keeps what was seen and delivered.
+// remote is where a registry that has a keeper keeps what was seen and consumed.
 type remote struct {
 	keeper Keeper
 	*kept
@@ -48,13 +48,13 @@ func Remote(k Keeper) *Registry { return new(Registry).KeptBy(k) }
 // As returns a registry that sees at once what this one keeps, but asks another keeper, since who asks may lose access.
 func (r *Registry) As(k Keeper) *Registry { return &Registry{remote: &remote{k, r.remote.kept}} }
 
-// KeptBy has a keeper keep what was seen and delivered, if it does, instead of files.
+// KeptBy has a keeper keep what was seen and consumed, if it does, instead of files.
 func (r *Registry) KeptBy(k Keeper) *Registry {
 	r.remote = &remote{k, new(kept)}
 	return r
 }
 
-// elsewhere returns what keeps what was seen and delivered, nil if files do.
+// elsewhere returns what keeps what was seen and consumed, nil if files do.
 func (r *Registry) elsewhere(ctx context.Context) *remote {
 	if r.remote == nil {
 		return nil
@@ -69,9 +69,9 @@ func (r *Registry) elsewhere(ctx context.Context) *remote {
 
 // state is what is kept of an inbox.
 type state struct {
-	Inbox     Inbox          `json:"inbox,omitzero"` // if it has a label
-	Seen      ReadState      `json:"seen,omitzero"`
-	Delivered watch.Consumed `json:"delivered,omitzero"`
+	Inbox    Inbox          `json:"inbox,omitzero"` // if it has a label
+	Seen     ReadState      `json:"seen,omitzero"`
+	Consumed watch.Consumed `json:"delivered,omitzero"`
 }
 
 // refresh reads what is kept, unless that was done less than age ago. The caller has locked r.mu.
@@ -146,20 +146,20 @@ func (r *remote) change(ctx context.Context, inboxID string, f func(*state) (cha
 	}
 }
 
-// handOver is [Registry.UpdateConsumed]. What is delivered is kept first: nobody else delivers it then.
-func (r *remote) handOver(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, deliver func() (done bool)) error {
+// updateConsumed is [Registry.UpdateConsumed]. What is consumed is kept first: nobody else outputs it then.
+func (r *remote) updateConsumed(ctx context.Context, inboxID string, take func(*watch.Consumed) bool, output func() (done bool)) error {
 	var before, after watch.Consumed
 	var taken bool
 	err := r.change(ctx, inboxID, func(s *state) bool {
-		before = s.copy().Delivered
-		taken = take(&s.Delivered)
-		after = s.copy().Delivered
+		before = s.copy().Consumed
+		taken = take(&s.Consumed)
+		after = s.copy().Consumed
 		return taken
 	})
-	if err != nil || !taken || deliver() {
+	if err != nil || !taken || output() {
 		return err
 	}
-	return r.change(context.WithoutCancel(ctx), inboxID, func(s *state) bool { s.Delivered.Undo(before, after); return true })
+	return r.change(context.WithoutCancel(ctx), inboxID, func(s *state) bool { s.Consumed.Undo(before, after); return true })
 }
 
 // list returns the inboxes that have a label.
