@@ -323,6 +323,16 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestAPasswordThatIsGone(t *testing.T) {
+	t.Parallel()
+	r := newMailServer(t, nil, false).relay(t, nil)
+	must(t, os.Remove(r.config.PasswordFile))
+	err := r.Release(t.Context(), "key_1", []string{"a@example.org"}, []byte(raw))
+	if e, ok := err.(*service.Error); !ok || e.Message != "The relay's password cannot be read" {
+		t.Error(err)
+	}
+}
+
 // scripted is a relay by a server that says what serve writes.
 func scripted(t *testing.T, serve func(c net.Conn)) *Relay {
 	t.Helper()
