@@ -22,6 +22,7 @@ import (
 
 // Whoever connects while the service is restarted with sockets that systemd keeps is served, and no mail is lost.
 func TestRestartWithSocketsRefusesNothing(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	store := filepath.Join(m.home, "store")
 	var files []*os.File
