@@ -95,19 +95,15 @@ func (a *alts) decide(leaf *doc.Block, words bool, beside []string) {
 		}
 	}
 	if iconStrip(a.doc, leaf) && slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return a.texts[s.Image] != "" }) {
-		shown := map[string]bool{}
+		said := map[string]bool{}
 		for _, s := range leaf.Spans { // alike ones speak alike
-			if s.Image == 0 {
-				continue
+			if s.Image > 0 && s.Link > 0 && a.texts[s.Image] == "" {
+				im := &a.doc.Images[s.Image-1]
+				if text := cmp.Or(informative(im.Alt), a.name(im, s.Link)); !said[text] {
+					a.texts[s.Image] = text
+				}
 			}
-			im, text := &a.doc.Images[s.Image-1], a.texts[s.Image]
-			if text == "" && s.Link > 0 {
-				text = cmp.Or(informative(im.Alt), a.name(im, s.Link))
-			}
-			if !shown[text] {
-				a.texts[s.Image] = text
-			}
-			shown[text] = true
+			said[a.texts[s.Image]] = true
 		}
 	}
 }

@@ -163,22 +163,7 @@ func rowLook(r *doc.Block) (bold bool, back doc.Color) {
 	return bold, back
 }
 
-// alignHeads puts the names of columns where most cells of these stand, as those of a browser are centred by default.
-func alignHeads(table *doc.Block) {
-	var stand [maxColumns][doc.End + 1]int
-	eachCell(table.Children, func(row, column int, c *doc.Block) {
-		if leaf := c.First(); leaf != nil && row >= table.Head && c.Columns == 1 {
-			stand[column][leaf.Align]++
-		}
-	})
-	eachCell(table.Children[:table.Head], func(_, column int, c *doc.Block) {
-		if leaf := c.First(); leaf != nil && c.Columns == 1 && leaf.Align == doc.Center {
-			leaf.Align = doc.Align(slices.Index(stand[column][:], slices.Max(stand[column][:])))
-		}
-	})
-}
-
-// alignNumbers aligns columns of numbers, and their headers, at their end. A number in a single row
+// alignNumbers aligns columns of numbers, and their headers, at their end, unless a column is centred, and its header with it. A number in a single row
 // says nothing of what is above or below it.
 func alignNumbers(table *doc.Block) {
 	if len(table.Children) == 1 {
@@ -188,11 +173,11 @@ func alignNumbers(table *doc.Block) {
 	eachCell(table.Children, func(row, column int, c *doc.Block) {
 		if text := c.Text(); row >= table.Head && c.Columns == 1 && text != "" {
 			used[column]++
+			if c.First().Align == doc.Center {
+				centred[column]++
+			}
 			if numeric(text) {
 				numbers[column]++
-				if c.First().Align == doc.Center {
-					centred[column]++
-				}
 				if money(text) {
 					amounts[column]++
 				}
@@ -201,9 +186,13 @@ func alignNumbers(table *doc.Block) {
 	})
 	eachCell(table.Children, func(row, column int, c *doc.Block) {
 		last := min(column+c.Columns, maxColumns) - 1
-		if used[last] > 0 && (numbers[last] == used[last] || amounts[last]*2 > used[last]) && (c.Columns == 1 || row >= table.Head && numeric(c.Text())) {
-			c.Align = doc.End
-			if leaf := c.First(); leaf != nil && leaf.Align == doc.Center && centred[last] < numbers[last] {
+		leaf, all := c.First(), centred[last] == used[last]
+		switch {
+		case leaf == nil || used[last] == 0:
+		case all && c.Columns == 1 && row < table.Head:
+			leaf.Align = doc.Center
+		case !all && (numbers[last] == used[last] || amounts[last]*2 > used[last]) && (c.Columns == 1 || row >= table.Head && numeric(c.Text())):
+			if c.Align = doc.End; leaf.Align == doc.Center {
 				leaf.Align = doc.End
 			}
 		}

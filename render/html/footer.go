@@ -54,21 +54,14 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	if found && first != footerSure && blocks[at-1].Kind == doc.Heading {
 		at++ // what is below a heading belongs to it
 	}
-	glued := func(i int) bool { // to what is above it
-		if i == 0 || i == len(blocks) || blocks[i].Gap || blocks[i].Kind == doc.Rule || blocks[i-1].Kind == doc.Rule {
-			return false
-		}
-		a, b := blocks[i-1].First(), blocks[i].First()
-		return a != nil && b != nil && a.Background == b.Background
-	}
 	from := at
-	for glued(from) && w.class(blocks[from-1]) > content {
+	for glued(blocks, from) && w.class(blocks[from-1]) > content {
 		from--
 	}
-	if !glued(from) {
+	if !glued(blocks, from) {
 		at = from
 	}
-	for first != footerSure && glued(at) {
+	for first != footerSure && glued(blocks, at) {
 		at++
 	}
 	if !found || at == 0 || at == len(blocks) {
@@ -80,6 +73,15 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 		l.InFooter = true
 	}
 	return append(blocks[:at], footer)
+}
+
+// glued reports whether a block stands at the one above it, on the same ground.
+func glued(blocks []*doc.Block, i int) bool {
+	if i == 0 || i == len(blocks) || blocks[i].Gap {
+		return false
+	}
+	above, l := blocks[i-1].First(), blocks[i].First()
+	return above != nil && l != nil && above.Background == l.Background
 }
 
 // footerMarks are parts of URLs typical of footers, in any language.

@@ -99,7 +99,7 @@ func TestRead(t *testing.T) {
 		"a title above larger type":  {`<p style="font-size:24px">Your year</p><p>A text long enough to be that of a mail, which it is.</p><p style="font-size:30px">July</p>`, "h1(Your year) p(A text long enough to be that of a mail, which it is.) h2(July)"},
 		"no title in a column":       {`<p>text text text</p><table><tr><td style="font-size:30px">big<td>what is beside it is more than one short line</table>`, "p(text text text) table(row(cell(h2(big)) cell(p(what is beside it is more than one short line))))"},
 		"a title beside a date":      {`<table><tr><td style="font-size:30px">Your receipt<td>14 March</table><p>text text text</p>`, "table(row(cell(h1(Your receipt)) cell(p(14 March)))) p(text text text)"},
-		"links and marks":            {`<table><tr><td><a href="https://a.example/1">Tea</a><td>|<td><a href="https://a.example/2">Cups</a><td>|<td><a href="https://a.example/3">Help</a></table>`, "p([Tea]1 | [Cups]2 | [Help]3)"},
+		"links and marks":            {`<table><tr><td><a href="https://a.example/1">Tea</a><td>|<td><a href="https://a.example/2">Cups</a><td>|<td><a href="https://a.example/3">Help</a></table>`, "p([Tea]1\u00a0\u00a0 |\u00a0\u00a0 [Cups]2\u00a0\u00a0 |\u00a0\u00a0 [Help]3)"},
 		"links beside text":          {`<table><tr><td><a href="https://a.example/1">Tea</a><td><a href="https://a.example/2">Cups</a><td><a href="https://a.example/3">Help</a><td>since 1906</table>`, "table(row(cell(p([Tea]1)) cell(p([Cups]2)) cell(p([Help]3)) cell(p(since 1906))))"},
 		"a logo in a heading":        {`<h1><img src="https://a.example/b.png" alt="Acme"></h1><p>text text text</p>`, "p(Acme) p(text text text)"},
 		"rules":                      {"<hr>a<hr><hr>b<hr>", "p(a) hr p(b)"},

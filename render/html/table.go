@@ -3,6 +3,8 @@ package html
 import (
 	"slices"
 
+	"golang.org/x/net/html/atom"
+
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
 )
@@ -16,8 +18,11 @@ func (b *builder) openCell(f *frame) {
 		return
 	}
 	cell := newCell(&f.style)
-	if n, _ := number(f.node, "colspan"); n > 0 {
+	if n, _ := number(f.node, "colspan"); n > 1 {
 		cell.Columns = min(n, maxColumns)
+		if f.node.DataAtom == atom.Th && f.style.Text == css.ToStart { // which is centred in browsers: a title
+			f.style.Text = css.ToCenter
+		}
 	}
 	n, _ := number(f.node, "rowspan")
 	cell.Rows = min(max(n, 0), maxColumns)
@@ -281,8 +286,8 @@ func (t *columns) end() {
 		after = append(t.rows[n-1].Children[0].Children, after...)
 		t.rows = t.rows[:n-1]
 	}
-	if len(t.rows) == 1 && navigation(t.rows[0]) {
-		*b.out = append(*b.out, joinCells(t.rows[0].Children, wideSpace))
+	if links := navigation(t.rows); links != nil {
+		*b.out = append(*b.out, joinCells(links, "\u00a0\u00a0 ")) // as wide as columns are apart
 	} else if len(t.rows) > 0 {
 		table := newTable(t.rows, t.width, t.rtl)
 		table.Align = t.align
@@ -297,28 +302,28 @@ func (t *columns) end() {
 	t.rows, t.rule, t.under, t.reach = nil, nil, false, 0
 }
 
-// wideSpace is as wide as columns are apart, and breaks at its end.
-const wideSpace = "\u00a0\u00a0 "
-
-// navigation reports a row of nothing but links, and marks between them, that all stand alike: a line of words stands
-// apart evenly, where columns do not.
-func navigation(row *doc.Block) bool {
+// navigation returns the cells of a single row of nothing but links, and marks between them, that stand alike, or nil:
+// in a line they are apart evenly, where columns are not.
+func navigation(rows []*doc.Block) (cells []*doc.Block) {
 	links, align := 0, doc.Start
-	for _, c := range row.Children {
+	for i := 0; len(rows) == 1 && i < len(rows[0].Children); i++ {
+		c := rows[0].Children[i]
 		if len(c.Children) == 0 {
 			continue
 		}
 		l, one := look(c), c.Children[0]
-		words := slices.ContainsFunc(one.Spans, func(s doc.Span) bool { return s.Link == 0 && fold(s.Text) != "" })
-		if !brief(c) || l.lines > 1 || l.button || words || one.Boxed || l.linked && links > 0 && one.Align != align {
-			return false
+		if !brief(c) || l.lines > 1 || l.linked && links > 0 && one.Align != align || slices.ContainsFunc(one.Spans, func(s doc.Span) bool { return s.Link == 0 && fold(s.Text) != "" }) {
+			return nil
 		}
 		if l.linked {
-			align = one.Align
-			links++
+			links, align = links+1, one.Align
 		}
+		cells = append(cells, c)
 	}
-	return links > 2
+	if links < 3 {
+		return nil
+	}
+	return cells
 }
 
 // leads reports a row that is nothing but its first cell.
@@ -406,28 +411,15 @@ func spelled(cells []*doc.Block) bool {
 	})
 }
 
-// joinCells makes one leaf of those in cells, with some space between them, or the marks that the cells have there.
+// joinCells makes one leaf of those in cells, with something between them.
 func joinCells(cells []*doc.Block, between string) *doc.Block {
-	var joined *doc.Block
-	marked := false // the last cell is a mark
-	for _, c := range cells {
-		if len(c.Children) == 0 {
-			continue
+	joined := cells[0].Children[0]
+	joined.Kind = doc.Paragraph
+	for _, c := range cells[1:] {
+		if between != "" {
+			joined.Spans = append(joined.Spans, doc.Span{Text: between})
 		}
-		leaf := c.Children[0]
-		if joined == nil {
-			joined = leaf
-			joined.Kind = doc.Paragraph
-			continue
-		}
-		space, isMark := between, between == wideSpace && fold(leaf.Text()) == ""
-		if isMark || marked {
-			space = " "
-		}
-		if marked = isMark; space != "" {
-			joined.Spans = append(joined.Spans, doc.Span{Text: space})
-		}
-		joined.Spans = append(joined.Spans, leaf.Spans...)
+		joined.Spans = append(joined.Spans, c.Children[0].Spans...)
 	}
 	return joined
 }

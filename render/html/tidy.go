@@ -259,7 +259,6 @@ func finishTable(table *doc.Block) {
 		if table.Head = headRows(rows); table.Head == 0 && len(rows) > 1 && rows[1].Ruled && titled(rows) {
 			table.Head = 1
 		}
-		alignHeads(table)
 		alignNumbers(table)
 	}
 	ruleNames(table)

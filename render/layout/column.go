@@ -189,9 +189,7 @@ func (l *layouter) extent(b *doc.Block) extent {
 	case doc.Cell:
 		e, ok := l.extents[b]
 		if !ok {
-			if e = l.widest(b.Children); b.Background.Set {
-				e.min, e.max = e.min+2*cellPad, e.max+2*cellPad
-			}
+			e = l.widest(b.Children)
 			l.extents[b] = e
 		}
 		return e

@@ -84,8 +84,8 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 		}
 	}
 	p := l.ink.pen(style, b.Background, l.dim || s.Image > 0 && l.doc.Images[s.Image-1].Width < mailWidth/2 && strings.Count(s.Text, " ") < sentence) // a wide one, and a sentence, may say what the mail is about
-	if s.Link > 0 && l.dim && s.Image == 0 {
-		p.fg = l.ink.muted(style.Color, p.fg)
+	if l.dim && s.Link > 0 && s.Image == 0 && style.Color.Set && !style.Color.Grey() {                                                                // a link has some of its hue
+		p.fg = l.ink.readable(mix(style.Color, l.ink.shown(p.fg), .5), l.ink.back, minContrast)
 	}
 	return p
 }

@@ -155,17 +155,6 @@ func (n *inks) pen(s doc.Style, back doc.Color, dim bool) pen {
 	return p
 }
 
-// muted returns the colour of a link in secondary text: between the link's own, if that has a hue, and that of the text.
-func (n *inks) muted(c doc.Color, text ink) ink {
-	switch {
-	case !c.Set || c.Grey() || n.theme.Profile == NoColor:
-		return text
-	case text != 0: // else it is faint
-		c = mix(c, n.shown(text), .5)
-	}
-	return n.readable(c, n.back, minContrast)
-}
-
 // leastFill is the distance of a run's fill from what it is on, as that of a pale badge.
 const leastFill = 24
 

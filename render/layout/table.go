@@ -27,8 +27,7 @@ type grid struct {
 	rtl       bool   // the first column is on the right
 	left      int    // columns of space before each row
 	right     []bool // columns whose cells end together
-	filled    []bool // columns with a cell on a fill: all their cells have its padding
-	pad       int    // beside each row, if one is on a fill
+	pad       int    // beside the text of each cell, if there are fills: they touch as in a browser
 }
 
 // table puts the cells of each row side by side. Where there is no room each row becomes a record if
@@ -39,40 +38,23 @@ func (l *layouter) table(b *doc.Block) {
 		g.rows()
 	case b.Head > 0:
 		l.records(b)
-	case len(pairs(b)) > len(b.Children):
-		l.table(&doc.Block{Kind: doc.Table, Children: pairs(b), Width: b.Width, RTL: b.RTL})
 	default:
 		for _, row := range b.Children {
 			l.gap = l.gap || row.Gap
 			l.filled(row, l.room(), func() {
-				if line := l.inline(row); line != nil {
-					l.block(line)
-					return
-				}
-				for _, c := range row.Children {
-					l.blocks(c.Children)
+				for i, c := range row.Children {
+					switch names := func(i int) bool { // whether a cell names the next one
+						return i >= 0 && i+1 < len(row.Children) && row.Children[i].Head > row.Children[i+1].Head && len(row.Children[i+1].Children) > 0
+					}; {
+					case names(i - 1):
+						l.value(c, row.Children[i-1:i])
+					case !names(i):
+						l.blocks(c.Children)
+					}
 				}
 			})
 		}
 	}
-}
-
-// pairs returns the rows of a table, each divided where the name of another value begins.
-func pairs(b *doc.Block) (rows []*doc.Block) {
-	for _, row := range b.Children {
-		for i, c := range row.Children {
-			if i == 0 || c.Head > 0 && row.Children[i-1].Head == 0 {
-				part := *row
-				part.Children = nil
-				rows = append(rows, &part)
-			}
-			cell := *c
-			cell.Columns = 1
-			part := rows[len(rows)-1]
-			part.Children = append(part.Children, &cell)
-		}
-	}
-	return rows
 }
 
 // fitting returns the columns of a table, those of all tables like it if these fit, or nil if there is no room for them.
@@ -93,28 +75,23 @@ func (l *layouter) fitting(b *doc.Block) *grid {
 
 // newGrid measures the columns of a table.
 func newGrid(l *layouter, b *doc.Block) *grid {
-	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL}
-	n := 0
-	g.each(func(_ *doc.Block, _, end int) { n = max(n, end) })
-	g.columns, g.specified, g.filled = make([]extent, n), make([]doc.Width, n), make([]bool, n)
-	g.each(func(c *doc.Block, at, end int) { g.filled[at] = g.filled[at] || end-at == 1 && c.Background.Set })
-	if slices.ContainsFunc(b.Children, func(row *doc.Block) bool { return row.Background.Set && len(row.Children) > 1 }) {
+	g := &grid{l: l, b: b, rtl: b.RTL}
+	if slices.ContainsFunc(b.Children, onFill) {
 		g.pad = cellPad
 	}
+	n := 0
+	g.each(func(_ *doc.Block, _, end int) { n = max(n, end) })
+	g.columns, g.specified = make([]extent, n), make([]doc.Width, n)
 	g.each(func(c *doc.Block, at, end int) {
 		if end-at == 1 {
-			e := l.extent(c)
-			if g.filled[at] && !c.Background.Set && e.max > 0 {
-				e = extent{e.min + 2*cellPad, e.max + 2*cellPad}
-			}
-			g.columns[at].grow(e)
+			g.columns[at].grow(g.of(c))
 			w := &g.specified[at]
 			w.Px, w.Percent = max(w.Px, c.Width.Px), max(w.Percent, c.Width.Percent)
 		}
 	})
 	g.each(func(c *doc.Block, at, end int) {
 		if end-at > 1 && (at > 0 || end < n || g.extent().max == 0) {
-			g.stretch(at, end, l.extent(c))
+			g.stretch(at, end, g.of(c))
 		}
 	})
 	if b.Head == 0 && !slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 0 && e.max < fewWords }) {
@@ -123,10 +100,24 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 			e.min = max(e.min, min(e.max, fewWords))
 		}
 	}
-	if b.Head == 0 && !g.marked() && (len(b.Children) == 1 || slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 2*narrow })) {
-		g.gap = besideGap
+	if g.gap = columnGap - 2*g.pad; b.Head == 0 && !g.marked() && (len(b.Children) == 1 || slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 2*narrow })) {
+		g.gap = besideGap - 2*g.pad
 	}
 	return g
+}
+
+// onFill reports a row with a fill, or with one of a cell.
+func onFill(row *doc.Block) bool {
+	return row.Background.Set || slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return c.Background.Set })
+}
+
+// of returns the extent of a cell.
+func (g *grid) of(c *doc.Block) extent {
+	e := g.l.extent(c)
+	if e.max > 0 {
+		e.min, e.max = e.min+2*g.pad, e.max+2*g.pad
+	}
+	return e
 }
 
 // marked reports texts that each stand at a bullet or a number.
@@ -221,7 +212,7 @@ func (g *grid) gaps() int {
 
 // extent is that of the whole table.
 func (g *grid) extent() extent {
-	e := extent{g.gaps() + 2*g.pad, g.gaps() + 2*g.pad}
+	e := extent{g.gaps(), g.gaps()}
 	for i, c := range g.columns {
 		e.min += c.min
 		e.max += max(c.max, g.l.cells(g.specified[i].Px))
@@ -231,7 +222,7 @@ func (g *grid) extent() extent {
 
 // needed is the width below which words of a column are broken, except very long ones.
 func (g *grid) needed() int {
-	width := g.gaps() + 2*g.pad
+	width := g.gaps()
 	for _, e := range g.columns {
 		width += max(e.least(), min(e.min, Measure/2))
 	}
@@ -245,11 +236,10 @@ func (l *layouter) cells(px float32) int {
 
 // fit sets the widths of the columns, closer together if need be, and reports whether they fit.
 func (g *grid) fit(room int) bool {
-	room -= 2 * g.pad
 	if g.fitColumns(room) {
 		return true
 	}
-	g.gap = columnGap
+	g.gap = columnGap - 2*g.pad
 	return g.fitColumns(room)
 }
 
@@ -257,7 +247,7 @@ func (g *grid) fitColumns(room int) (ok bool) {
 	if g.l.docWidth == Unwrapped {
 		room = max(Measure, g.extent().max)
 	}
-	target := g.target(min(room, g.l.drawn()-2*g.pad))
+	target := g.target(min(room, g.l.drawn()))
 	base := max(target-g.gaps(), 0)
 	specified := make([]int, len(g.specified))
 	for i, w := range g.specified {
@@ -269,7 +259,7 @@ func (g *grid) fitColumns(room int) (ok bool) {
 		return false
 	}
 	g.fill(target-g.gaps()-sum(g.widths), specified)
-	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, g.l.drawn()-2*g.pad))
+	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, g.l.drawn()))
 	return true
 }
 
@@ -382,7 +372,7 @@ func (g *grid) span(from, to int) int {
 // rows writes all rows, with lines below the headers and above ruled rows.
 func (g *grid) rows() {
 	l := g.l
-	total := g.span(0, len(g.widths)) + 2*g.pad
+	total := g.span(0, len(g.widths))
 	rule := []piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())}
 	tall := false // the last row
 	for i, row := range g.b.Children {
@@ -428,7 +418,7 @@ func isTall(columns []column) bool {
 
 // row lays out the cells of a row from left to right.
 func (g *grid) row(row *doc.Block, head bool) (columns []column) {
-	at, x, total := 0, g.pad, g.span(0, len(g.widths))+2*g.pad
+	at, x, total := 0, 0, g.span(0, len(g.widths))
 	for _, c := range row.Children {
 		width := g.span(at, at+max(c.Columns, 1))
 		at += max(c.Columns, 1)
@@ -437,10 +427,10 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 			continue
 		}
 		if len(c.Children) > 0 {
-			if leaf := c.First(); c.Align == doc.End && leaf != nil && leaf.Align != doc.End && at < len(g.widths) && !g.endsRight(at-1) { // numbers end together, where their column may go on
-				width = min(width, max(g.columns[at-1].max, g.l.extent(c).max))
+			if leaf := c.First(); c.Align == doc.End && leaf != nil && leaf.Align != doc.End && !c.Background.Set && at < len(g.widths) && !g.endsRight(at-1) { // numbers end together, where their column may go on
+				width = min(width, max(g.columns[at-1].max, g.of(c).max))
 			}
-			col := g.cell(c, width, g.filled[at-1])
+			col := g.cell(c, width)
 			if col.at += g.left + x; g.rtl {
 				col.at += total - 2*x - width
 			}
@@ -463,47 +453,21 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 	return columns
 }
 
-// flowing is the number of cells from which they may wrap.
-const flowing = 4
-
-// cell lays out a cell, on its fill if it has one. With filled the column has others.
-func (g *grid) cell(c *doc.Block, width int, filled bool) column {
-	ink := g.l.ink
+// cell lays out a cell, on its fill if it has one.
+func (g *grid) cell(c *doc.Block, width int) column {
+	ink, pad := g.l.ink, min(g.pad, (width-1)/2)
+	if c.Children[0].Kind == doc.Section { // which has its own
+		pad = 0
+	}
 	on := g.l.inksOf(c)
-	if on == ink && !filled || width <= 2*cellPad {
-		return g.l.column(c, width, c.Align == doc.End)
-	}
 	g.l.ink = on
-	col := g.l.column(c, width-2*cellPad, c.Align == doc.End)
+	col := g.l.column(c, width-2*pad, c.Align == doc.End)
 	if g.l.ink = ink; on == ink {
-		col.at = cellPad
-		return col
+		col.at = pad
+	} else {
+		col.fill = &ground{width: width, text: on.text, fill: on.fill}
 	}
-	col.fill = &ground{width: width, text: on.text, fill: on.fill}
 	return col
-}
-
-// inline returns one paragraph of many cells with a line of text each, such as the buttons of a survey, or nil.
-func (l *layouter) inline(row *doc.Block) *doc.Block {
-	first := row.First()
-	if len(row.Children) < flowing || first == nil {
-		return nil
-	}
-	line := *first
-	line.Spans = nil
-	for _, c := range row.Children {
-		if len(c.Children) != 1 || len(c.Children[0].Spans) == 0 || strings.Contains(c.Text(), "\n") || l.extent(c).max+besideGap > l.room() {
-			return nil
-		}
-		if line.Spans != nil {
-			line.Spans = append(line.Spans, doc.Span{Text: "\u00a0\u00a0 "}) // as wide as columns are apart
-		}
-		for _, span := range c.Children[0].Spans {
-			span.Text = strings.ReplaceAll(span.Text, " ", "\u00a0")
-			line.Spans = append(line.Spans, span)
-		}
-	}
-	return &line
 }
 
 // records writes each row as names and values, one below another. What names nothing stands above them, and a row
@@ -517,38 +481,31 @@ func (l *layouter) records(b *doc.Block) {
 	for _, c := range last.Children {
 		names = append(names, slices.Repeat([]*doc.Block{c}, max(c.Columns, 1))...)
 	}
-	named := map[*doc.Block]bool{}
-	each := func(row *doc.Block, f func(c *doc.Block, names []*doc.Block)) {
+	values := func(row *doc.Block, f func(c *doc.Block, names []*doc.Block)) {
 		at := 0
 		for _, c := range row.Children {
-			from := min(at, len(names))
-			if at += max(c.Columns, 1); len(c.Children) > 0 {
-				f(c, slices.Compact(slices.Clone(names[from:min(at, len(names))])))
+			end := min(at+max(c.Columns, 1), len(names))
+			if len(c.Children) > 0 {
+				f(c, slices.Compact(slices.Clone(names[at:end])))
 			}
+			at = end
 		}
 	}
+	spare := slices.Clone(last.Children)
 	for _, row := range rest {
 		if !sums(row) {
-			each(row, func(_ *doc.Block, names []*doc.Block) {
-				for _, n := range names {
-					named[n] = true
-				}
+			values(row, func(_ *doc.Block, names []*doc.Block) {
+				spare = slices.DeleteFunc(spare, func(c *doc.Block) bool { return slices.Contains(names, c) })
 			})
 		}
 	}
-	l.dimmed(func() {
-		for _, c := range last.Children {
-			if !named[c] {
-				l.blocks(c.Children)
-			}
-		}
-	})
+	l.dimmed(func() { l.blocks(spare) })
 	for i, row := range rest {
 		l.gap = l.gap || i > 0 && !(sums(row) && sums(rest[i-1]))
 		if sums(row) {
 			l.table(&doc.Block{Kind: doc.Table, Children: rest[i : i+1], Width: b.Width, RTL: b.RTL})
 		} else {
-			each(row, l.value)
+			values(row, l.value)
 		}
 	}
 }
@@ -564,7 +521,7 @@ func (l *layouter) value(c *doc.Block, names []*doc.Block) {
 	label := ""
 	for _, n := range names {
 		if text := strings.Join(strings.Fields(n.Text()), " "); text != "" {
-			label += ", " + text
+			label += ", " + strings.TrimRight(text, ":：")
 		}
 	}
 	if label == "" {
@@ -572,7 +529,7 @@ func (l *layouter) value(c *doc.Block, names []*doc.Block) {
 		return
 	}
 	label = label[2:] + ": "
-	if leaf := c.First(); leaf != nil && leaf.RTL {
+	if leaf := c.Children[0]; leaf.RTL && leaf.Kind <= doc.Heading && !leaf.Hue.Set {
 		l.lead = label // goes to the right end of the line, where the text begins
 		l.blocks(c.Children)
 		l.lead = ""

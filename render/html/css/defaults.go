@@ -18,12 +18,7 @@ type builtin struct {
 }
 
 var (
-	boldly   = func(s *Style) { s.Bold = true }
-	headCell = func(s *Style) {
-		if s.Bold = true; s.Text == ToStart {
-			s.Text = ToCenter
-		}
-	}
+	boldly    = func(s *Style) { s.Bold = true }
 	slanted   = func(s *Style) { s.Italic = true }
 	under     = func(s *Style) { s.Underline = true }
 	struck    = func(s *Style) { s.Strike = true }
@@ -41,7 +36,7 @@ var builtins = map[atom.Atom]builtin{
 	atom.Textarea: {Inline, 0, func(s *Style) { s.WhiteSpace = Pre }},
 	atom.Hr:       {Block, .5, func(s *Style) { s.Margin[Left].Unit, s.Margin[Right].Unit = 'a', 'a' }},
 	atom.Table:    {Table, 0, func(s *Style) { s.WhiteSpace = Normal }},
-	atom.Tr:       {TableRow, 0, nil}, atom.Td: {TableCell, 0, nil}, atom.Th: {TableCell, 0, headCell},
+	atom.Tr:       {TableRow, 0, nil}, atom.Td: {TableCell, 0, nil}, atom.Th: {TableCell, 0, boldly},
 	atom.B: {set: boldly}, atom.Strong: {set: boldly},
 	atom.I: {set: slanted}, atom.Em: {set: slanted}, atom.Cite: {set: slanted}, atom.Var: {set: slanted}, atom.Dfn: {set: slanted},
 	atom.U: {set: under}, atom.Ins: {set: under},
