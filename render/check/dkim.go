@@ -55,6 +55,8 @@ func signatures(in Input, r *report) {
 			verified = verified || v.Err == nil && by == key
 		case says(v.Err, "body hash did not verify"):
 			r.add("dkim-body", Warning, "header", "The body does not match the DKIM signature of %q: it was changed after signing", domain)
+		case says(v.Err, "message contains an insecure body length tag"):
+			r.add("dkim-signature", Warning, "header", "The DKIM signature of %q covers only the start of the body (l=): anybody can append to it, and receivers may ignore it", domain)
 		case says(v.Err, "signature has expired") && in.ReceivedAt.Before(v.Expiration):
 			// It had not when the message arrived, and the library compares it with the time of this machine.
 		default:

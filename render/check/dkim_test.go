@@ -121,3 +121,14 @@ func TestDKIMForged(t *testing.T) {
 		}
 	}
 }
+
+// TestDKIMLength: a signature of a part of the body is no invalid one, which is said.
+func TestDKIMLength(t *testing.T) {
+	raw := "DKIM-Signature: v=1; a=rsa-sha256; d=acme.example; s=x; h=from; l=5; bh=AAAA; b=AAAA\r\nFrom: a@acme.example\r\n\r\nHello Ada\r\n"
+	partial := func(f check.Finding) bool {
+		return f.ID == "dkim-signature" && strings.Contains(f.Message, "only the start of the body")
+	}
+	if found := check.Run(check.Input{Raw: []byte(raw)}); !slices.ContainsFunc(found, partial) {
+		t.Error(found)
+	}
+}
