@@ -102,10 +102,11 @@ mayfly --base-url https://api.example`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Name() == cobra.ShellCompRequestCmd {
 				unquoteUsages(cmd.Root())
 			}
+			return flagsFit(cmd.Flags())
 		},
 		RunE: a.runUI,
 	}

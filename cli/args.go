@@ -93,6 +93,37 @@ func didYouMean(unknown error, name string, names []string) error {
 	return unknown
 }
 
+// alternatives are flags of which a command can have one, since each alone decides what is printed, or which messages are meant.
+var alternatives = [][]string{
+	{"view", "images", "json", "format", "screenshot", "explain"}, // only the rich view, the default, has images
+	{"width", "format", "screenshot", "explain"},
+	{"code", "link"}, {"again", "since"}, {"count", "exactly", "none"}, {"again", "none"},
+}
+
+// required names, for flags that change nothing without another one, the other one.
+var required = [][2]string{
+	{"phone", "screenshot"}, {"dark", "screenshot"}, {"settle", "exactly"}, {"summary", "keep-mails"}, {"no-pictures", "keep-mails"},
+}
+
+// flagsFit refuses flags that other flags would silently override, or that nothing would use.
+func flagsFit(flags *pflag.FlagSet) error {
+	given := func(name string) bool {
+		f := flags.Lookup(name)
+		return f != nil && f.Changed && f.Value.String() != f.DefValue
+	}
+	for _, names := range alternatives {
+		if both := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !given(name) }); len(both) > 1 {
+			return usagef("--%s and --%s cannot be combined", both[0], both[1])
+		}
+	}
+	for _, pair := range required {
+		if given(pair[0]) && !given(pair[1]) {
+			return usagef("--%s needs --%s", pair[0], pair[1])
+		}
+	}
+	return nil
+}
+
 // flagError is the usage error for a flag that is unknown or has no valid value.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

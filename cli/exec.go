@@ -61,9 +61,6 @@ mayfly exec --keep-mails mails -- go test ./...`,
 					return usagef("--env %q: %w", v, err)
 				}
 			}
-			if x.kept.summary != "" && x.kept.dir == "" {
-				return usagef("--summary needs --keep-mails")
-			}
 			if err := x.config.Check(); err != nil {
 				return a.usageErrors(err)
 			}

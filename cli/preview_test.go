@@ -184,16 +184,4 @@ func TestPreviewShowsImagesOnRequest(t *testing.T) {
 		}
 	}
 	expectFailure(t, run(t, machine(t), "", "preview", file, "--images", "png"), statusUsage, nil, []string{"--images"})
-	for _, view := range []string{"text", "html", "headers", "raw", "checks"} {
-		plain := run(t, machine(t), "", "preview", file, "--view", view).stdout
-		if got := run(t, machine(t), "", "preview", file, "--view", view, "--images", "kitty").stdout; got != plain {
-			t.Errorf("--view %s has images", view)
-		}
-	}
-	var plain, asked report
-	parse(t, run(t, machine(t), "", "preview", file, "--json").stdout, &plain)
-	parse(t, run(t, machine(t), "", "preview", file, "--json", "--images", "kitty").stdout, &asked)
-	if plain.Rendered != asked.Rendered {
-		t.Errorf("--json has images: %q", asked.Rendered)
-	}
 }

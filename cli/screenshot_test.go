@@ -56,9 +56,7 @@ func TestScreenshot(t *testing.T) {
 	if r := run(t, environ, "", "doctor"); !strings.Contains(r.stdout, "browser: it renders messages") {
 		t.Errorf("doctor says %s", r.stdout)
 	}
-	args := []string{"preview", "--dark", a}
-	expectFailure(t, run(t, environ, "", args...), statusUsage, []string{"--screenshot FILE"}, args)
-	args = []string{"preview", "--screenshot", filepath.Join(dir, "none", "out.png"), a}
+	args := []string{"preview", "--screenshot", filepath.Join(dir, "none", "out.png"), a}
 	expectFailure(t, run(t, environ, "", args...), statusError, []string{"writing the screenshot"}, args)
 }
 

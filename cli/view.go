@@ -52,9 +52,6 @@ func (f *viewFlags) check(cmd *cobra.Command) error {
 	if f.width < 0 && cmd.Flags().Changed("width") || f.width > maxWidth {
 		return usagef("--width %d: must be between 1 and %d, or 0 to disable wrapping", f.width, maxWidth)
 	}
-	if changed := cmd.Flags().Changed; (changed("phone") || changed("dark")) && !changed("screenshot") {
-		return usagef("--phone and --dark require --screenshot FILE")
-	}
 	if f.keyFile == "" {
 		return nil
 	}

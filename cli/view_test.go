@@ -80,6 +80,30 @@ func TestWidthZeroWrapsNothing(t *testing.T) {
 	}
 }
 
+// Each of these was ignored, or printed what no program could read.
+func TestNoFlagIsIgnored(t *testing.T) {
+	environ, mail := machine(t), filepath.Join(testFiles(t, map[string]string{"a.html": "<p>Hello</p>"}), "a.html")
+	for flags, says := range map[string]string{
+		"read --json --view raw":                            "--view and --json cannot be combined",
+		"read --screenshot a.png --json":                    "--json and --screenshot cannot be combined",
+		"preview --explain --json " + mail:                  "--json and --explain cannot be combined",
+		"preview --screenshot a.png --format sarif " + mail: "--format and --screenshot cannot be combined",
+		"preview --images blocks --json " + mail:            "--images and --json cannot be combined",
+		"preview --view text --images kitty " + mail:        "--view and --images cannot be combined",
+		"preview --width 40 --explain " + mail:              "--width and --explain cannot be combined",
+		"preview --dark " + mail:                            "--dark needs --screenshot",
+		"wait --settle 3s":                                  "--settle needs --exactly",
+		"wait --code --link":                                "--code and --link cannot be combined",
+		"exec --no-pictures true":                           "--no-pictures needs --keep-mails",
+	} {
+		args := strings.Fields(flags)
+		expectFailure(t, run(t, environ, "", args...), statusUsage, []string{says}, args)
+	}
+	if r := run(t, environ, "", "preview", "--json", "--format", "text", "--width", "40", mail); r.status != 0 {
+		t.Errorf("flags that fit: %+v", r)
+	}
+}
+
 func TestFailOnAndIgnoredChecks(t *testing.T) {
 	const body = `<html lang="en"><p>Hello there <a href="http://localhost:3000/x">x</a> <a href="#">y</a> <a href="http://acme.example/">z</a></p>`
 	path := filepath.Join(testFiles(t, map[string]string{"a.html": body, "b.html": "<p>Hello</p>", "c.html": `<p>Hello <a href="/` + strings.Join(strings.Split("abcdefg", ""), `">x</a> <a href="/`) + `">x</a></p>`}), "a.html")

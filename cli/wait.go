@@ -124,18 +124,10 @@ type fit struct {
 
 func (w *waitRun) check(exactly bool) error {
 	switch {
-	case w.code && w.link:
-		return usagef("--code and --link cannot be combined")
-	case w.again && w.since.text != "":
-		return usagef("--again and --since cannot be combined")
 	case w.count < 1:
 		return usagef("--count %d: must be at least 1", w.count)
 	case exactly && w.exactly < 1:
 		return usagef("--exactly %d: must be at least 1; use --none for no message", w.exactly)
-	case w.exactly > 0 && (w.count > 1 || w.none), w.none && w.count > 1:
-		return usagef("--count, --exactly and --none cannot be combined")
-	case w.none && w.again:
-		return usagef("--none and --again cannot be combined")
 	}
 	w.count = max(w.count, w.exactly)
 	return nil
