@@ -53,7 +53,7 @@ const (
 	Section               // Children; Background, Hue, Padded: what is filled, tinted or framed as a whole
 	Table                 // Children: Rows; Head, Width. Its columns stand side by side
 	Row                   // Children: Cells; Ruled, Background
-	Cell                  // Children; Columns, Head, Width, VAlign, Background
+	Cell                  // Children; Columns, Head, Width, VAlign, Blank, Background
 )
 
 // Align is the horizontal alignment that the message asks for.
@@ -93,6 +93,7 @@ type Block struct {
 	Rows    int    // Cell: how many rows it spans, if more than 1. It is empty in all but the first
 	Width   Width  // Table, Cell, Rule
 	VAlign  VAlign // Cell
+	Blank   bool   // Cell: it is empty, and its column is as wide as one with content
 	Ruled   bool   // Row, Footer: there is a line above it
 	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Paragraph, Heading: of the frame around it. Row, Cell: set if that is a tint
 	Padded  bool   // Section: there is space between its edges and its text

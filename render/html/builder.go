@@ -55,6 +55,7 @@ type frame struct {
 	made   *doc.Block    // its container
 	outer  *[]*doc.Block // where blocks went before it was opened
 	leaves int           // builder.order when it was opened
+	images int           // of the document when it was opened
 	spans  int           // spans of the paragraph when it was opened
 	box    *box          // the innermost one around its text
 	fill   doc.Color     // of its text, as of a word in a line
@@ -107,7 +108,7 @@ func (b *builder) open(n *html.Node) {
 		b.pad(&f.style, css.Top)
 		b.openBox(&f)
 	}
-	f.leaves, f.spans, f.above = b.order, len(b.para.spans), b.margin+b.space
+	f.leaves, f.spans, f.above, f.images = b.order, len(b.para.spans), b.margin+b.space, len(b.doc.Images)
 	b.frames = append(b.frames, f)
 	if f.flow {
 		b.edge(&f, css.Top)

@@ -267,6 +267,9 @@ func (t *columns) clear(row *doc.Block) (filled []*doc.Block) {
 			filled = append(filled, c)
 		}
 	}
+	for _, c := range row.Children {
+		c.Blank = c.Blank && slices.ContainsFunc(filled, func(o *doc.Block) bool { return o.Width == c.Width })
+	}
 	if len(filled) == 0 && len(t.rows) == 0 {
 		t.end()
 	}
@@ -352,11 +355,12 @@ func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 // isEntry reports a row of several lines, which a gap tells from the others.
 func isEntry(row *doc.Block) bool { return anyCell(row, func(l cellLook) bool { return l.lines > 1 }) }
 
-// dropColumns removes the columns that are empty in all rows: gutters, and those of images.
+// dropColumns removes the columns that are empty in all rows: gutters, and those of images. One that is as wide as
+// those with content stays: what is beside it is under the head of another table.
 func dropColumns(rows []*doc.Block) {
 	var used [maxColumns + 1]bool
-	eachCell(rows, func(_, column int, c *doc.Block) {
-		used[column] = used[column] || len(c.Children) > 0
+	eachCell(rows, func(row, column int, c *doc.Block) {
+		used[column] = used[column] || len(c.Children) > 0 || c.Blank && filled(rows[row]) > 1
 	})
 	for _, r := range rows {
 		at, kept := 0, r.Children[:0]

@@ -189,7 +189,9 @@ func (l *layouter) extent(b *doc.Block) extent {
 	case doc.Cell:
 		e, ok := l.extents[b]
 		if !ok {
-			e = l.widest(b.Children)
+			if e = l.widest(b.Children); b.Blank {
+				e = extent{1, 1}
+			}
 			l.extents[b] = e
 		}
 		return e
