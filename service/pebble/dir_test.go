@@ -13,6 +13,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"mayfly/service"
 )
 
 // A folder that had mail and does not read well is refused in a line that says what to do, and nothing in
@@ -162,14 +164,21 @@ func TestDirIsRemoved(t *testing.T) {
 		t.Skip("Windows removes no directory with files that are open")
 	}
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "store")
-	s := mustOpen(t, dir, Options{})
-	in := testInbox(t, s, "ada")
-	must(t, os.Rename(dir, dir+".old"))
-	for acknowledged(t, s, in, "one") == nil { // for as long as its space was looked at just before
-	}
-	if err := s.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), dir) {
-		t.Error(err)
+	for _, write := range []func(*Store, service.Inbox){
+		func(s *Store, in service.Inbox) {
+			for acknowledged(t, s, in, "one") == nil { // for as long as its space was looked at just before
+			}
+		},
+		func(s *Store, _ service.Inbox) { go s.flush() },
+	} {
+		dir := filepath.Join(t.TempDir(), "store")
+		s := mustOpen(t, dir, Options{})
+		in := testInbox(t, s, "ada")
+		must(t, os.Rename(dir, dir+".old"))
+		write(s, in)
+		if err := s.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Error(err)
+		}
 	}
 }
 

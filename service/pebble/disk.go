@@ -158,9 +158,14 @@ func (d *disk) exhausted() <-chan struct{} {
 }
 
 // retry repeats a write until there is space for it. It does not wait for a backup, which is
-// written elsewhere.
+// written elsewhere. If the directory is gone it fails the store and never returns, since the database
+// would end the process where it stands.
 func (d *disk) retry(name string, write func() error) error {
 	err := write()
+	if errors.Is(err, fs.ErrNotExist) && d.PathDir(name) == d.dir {
+		d.onGone(err)
+		select {}
+	}
 	if !vfs.IsNoSpaceError(err) || d.PathDir(name) != d.dir {
 		return err
 	}

@@ -114,6 +114,7 @@ func TestOnlyWhatIsOnDiskIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk, slow := vfs.NewMem(), &slowSync{}
 		s := mustOpen(t, "store", Options{fs: errorfs.Wrap(disk, slow)})
+		s.removed.Store(false) // so that no tidying syncs meanwhile
 		in := testInbox(t, s, "ada")
 		must(t, acknowledged(t, s, in, "one"))
 		want := func(subject ...string) {
