@@ -171,7 +171,7 @@ func (b *builder) finishTables(blocks []*doc.Block) []*doc.Block {
 		if table.Kind != doc.Table {
 			continue
 		}
-		for next, rule := after(blocks, i); next > 0 && b.bandAt(table) == b.bandAt(blocks[next]) && continues(table, blocks[next]); next, rule = after(blocks, i) {
+		for next, rule := after(blocks, i); next > 0 && b.goesOn(table, blocks[next]); next, rule = after(blocks, i) {
 			addRows(table, blocks[next], rule)
 			i = next
 		}
@@ -201,6 +201,18 @@ func after(blocks []*doc.Block, i int) (next int, rule bool) {
 		return next, rule
 	}
 	return 0, false
+}
+
+// goesOn reports whether a table is more of the one above it: it is in the same band, or below names of its columns in
+// a band of their own.
+func (b *builder) goesOn(above, below *doc.Block) bool {
+	band := b.bandAt(above)
+	if band == b.bandAt(below) {
+		return continues(above, below)
+	}
+	names, first := above.Children[0], below.Children[0]
+	return band.Set && len(above.Children) == 1 && filled(names) > 2 && titled(above.Children) && len(names.Children) == len(first.Children) &&
+		anyCell(first, func(l cellLook) bool { return l.numeric }) && plain(below.Children) && headRows(below.Children) == 0
 }
 
 // continues reports whether the rows of a table go on below another one: they have the same columns,
