@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/files"
 	"mayfly/internal/message"
 	"mayfly/internal/snapshot"
 	"mayfly/render"
@@ -78,15 +79,12 @@ func (a *app) snapCommand() *cobra.Command {
 	return cmd
 }
 
-// maxSnapshot bounds a snapshot that is read from standard input, in bytes.
-const maxSnapshot = 4 << 20
-
 // compareInput compares a text with the snapshot on standard input, since a session has no files. A new one is printed.
 func (a *app) compareInput(name, text string, update bool) error {
 	var kept []byte
 	if !update && a.visit.terminal == nil {
 		var err error
-		if kept, err = io.ReadAll(io.LimitReader(a.env.Stdin, maxSnapshot)); err != nil {
+		if kept, err = files.ReadAll(a.env.Stdin, snapshot.MaxBytes); err != nil {
 			return fmt.Errorf("read the snapshot: %w", err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mayfly/internal/diff"
+	"mayfly/internal/files"
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/check"
@@ -81,6 +82,9 @@ type Options struct {
 	State  string // directory in which the snapshots that were asked for are noted; "" for none
 }
 
+// MaxBytes is how large a snapshot may be: to compare takes many times as much memory.
+const MaxBytes = 4 << 20
+
 var validName = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$`)
 
 // Mismatch is the error of a message that differs from its snapshot.
@@ -107,7 +111,7 @@ func Check(name, text string, o Options) (file string, written bool, err error) 
 	if err := note(file, o.State); err != nil {
 		return file, false, err
 	}
-	kept, err := os.ReadFile(file)
+	kept, err := files.ReadNamed(file, MaxBytes)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return file, false, err
@@ -130,7 +134,7 @@ func Check(name, text string, o Options) (file string, written bool, err error) 
 
 // Compare compares a text with the snapshot that was kept in a file. The error is a [Mismatch].
 func Compare(file, kept, text string) error {
-	before := strings.ReplaceAll(kept, "\r\n", "\n") // as Git may check it out
+	before := strings.ReplaceAll(strings.TrimPrefix(kept, "\ufeff"), "\r\n", "\n") // as Git may check it out, or an editor save it
 	if before == text {
 		return nil
 	}
