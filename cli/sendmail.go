@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -133,6 +134,9 @@ func (m *outgoingMessage) read(in io.Reader, most int64) error {
 // complete finds the sender and the recipients, and adds what the header lacks. user is who sends it.
 func (m *outgoingMessage) complete(user string) {
 	header, body := mail.Split([]byte(m.text))
+	if len(header) > 0 && bytes.HasPrefix(header[0].Raw, []byte("From ")) {
+		header = header[1:] // of an mbox, which every sendmail removes
+	}
 	missing := []string{"Message-ID", "From", "Date"}
 	to := make(map[bool][]string) // of Resent fields, or of others
 	for _, l := range header {

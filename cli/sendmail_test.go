@@ -36,6 +36,7 @@ func TestSendmail(t *testing.T) {
 		"many fields":      {"-t", header + strings.Repeat("X-A: b\n", 1100) + "Bcc: a11@acme.example\n\nx\n", "a11@acme.example", sent + strings.Repeat("X-A: b\r\n", 1100) + "\r\nx\r\n"},
 		"sent again":       {"-t", "Resent-To: a12@acme.example\nResent-Bcc: b12@acme.example\nBcc: c12@acme.example\n" + header + "\nx\n", "b12@acme.example", "Resent-To: a12@acme.example\r\n" + sent + "\r\nx\r\n"},
 		"no fields first":  {"-t", " <c@d>\nTo: =?utf-8?q?A=2C_B?= <\"a> b\"@acme.example>, a13@acme.example\n" + header + "\nx\n", "a13@acme.example", " <c@d>\r\nTo: =?utf-8?q?A=2C_B?= <\"a> b\"@acme.example>, a13@acme.example\r\n" + sent + "\r\nx\r\n"},
+		"from an mbox":     {"-t", "From root Mon Nov 23 10:00:00 2026\nTo: a14@acme.example\n" + header + "\nx\n", "a14@acme.example", "To: a14@acme.example\r\n" + sent + "\r\nx\r\n"},
 		"ignored":          {"-N never -V id -O DeliveryMode=b -R hdrs -v -G -U a9@acme.example", header + "\nx\n", "a9@acme.example", sent + "\r\nx\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
