@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -69,20 +70,44 @@ func checkDir(disk vfs.FS, dir string, files []string) error {
 	return nil
 }
 
-// checkManifest returns an error if a manifest has no first record, which says what the store consists of.
+// checkManifest returns an error if a manifest lacks a record that says what the store consists of: the database would take it
+// for its end, and remove every file that it had not read of. A crash can cut off the last record only. Each is on disk before the
+// next is written, and so are the first two of any but the first manifest before it is in use.
 func checkManifest(disk vfs.FS, name string) error {
 	f, err := disk.Open(name)
 	if err != nil {
 		return err
 	}
-	rec, err := record.NewReader(f, 0).Next()
+	least := 2
+	if disk.PathBase(name) == "MANIFEST-000001" {
+		least = 1
+	}
+	records, at := record.NewReader(f, 0), int64(0)
+	for n := 0; err == nil; n++ {
+		at = records.Offset()
+		var rec io.Reader
+		if rec, err = records.Next(); err == nil {
+			_, err = io.Copy(io.Discard, rec)
+		}
+		if err != nil && n >= least && (err == io.EOF || !goesOn(f, at)) {
+			return f.Close()
+		}
+	}
+	return errors.Join(fmt.Errorf("%s cannot be read: %w", disk.PathBase(name), err), f.Close())
+}
+
+// goesOn reports whether a manifest has more than the record at an offset, as far as its header tells.
+func goesOn(f vfs.File, at int64) bool {
+	const header, block, whole = 7, 32 << 10, 1
+	if left := block - at%block; left < header {
+		at += left
+	}
+	var h [header]byte
+	info, err := f.Stat()
 	if err == nil {
-		_, err = io.Copy(io.Discard, rec)
+		_, err = f.ReadAt(h[:], at)
 	}
-	if err != nil {
-		err = fmt.Errorf("%s cannot be read: %w", disk.PathBase(name), err)
-	}
-	return errors.Join(err, f.Close())
+	return err == nil && h[6] == whole && at+header+int64(binary.LittleEndian.Uint16(h[4:])) < info.Size()
 }
 
 // lock keeps other processes from a store: a lock on a file, which all systems have, and one on the

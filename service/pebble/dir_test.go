@@ -45,6 +45,8 @@ func TestFolderThatDoesNotReadWell(t *testing.T) {
 		{"no manifest", remove, "MANIFEST-*"},
 		{"empty manifest", empty, "MANIFEST-*"},
 		{"manifest flipped at its start", flip(0.01), "MANIFEST-*"},
+		{"manifest flipped before its end", flip(0.5), "MANIFEST-*"},
+		{"manifest cut short", func(name string) error { return os.Truncate(name, 60) }, "MANIFEST-*"},
 		{"no manifest and no marker", remove, "*MANIFEST*"},
 		{"no logs", remove, "*.log"},
 		{"log flipped in the middle", flip(0.1), "*.log"},
@@ -92,9 +94,11 @@ func killedStore(t *testing.T) (dir string) {
 	live, dir := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "killed")
 	s := mustOpen(t, live, Options{})
 	in := testInbox(t, s, "ada")
+	must(t, s.Close())
+	s = mustOpen(t, live, Options{}) // has another manifest
 	for i := range 100 {
 		must(t, acknowledged(t, s, in, fmt.Sprint(i)))
-		if i == 20 {
+		if i == 20 || i == 40 {
 			must(t, s.flush())
 		}
 	}

@@ -175,7 +175,7 @@ func (s *Store) readError(err error) error {
 // text returns an error in a line, without what the database adds for its own developers.
 func text(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n<corruption detail carrier>")
-	return line
+	return strings.ReplaceAll(line, "\n", "; ") // of several files
 }
 
 // Largest numbers of entries of a cache.
