@@ -99,6 +99,15 @@ func TestWaitInVain(t *testing.T) {
 		}
 		vain("--code --subject code", ` with a code (subject "code")`+expected+`there is instead "Parcel 4" from Ada <ada@shop.example>, "Parcel 3" from Ada <ada@shop.example>, `+
 			`"Parcel 2" from Ada <ada@shop.example>, 2 more; returned before was "Code" from a@acme.example (--again prints the newest)`)
+
+		bob := s.inbox("bob").Email
+		one, other := s.meanwhile("wait", bob), s.meanwhile("wait", bob)
+		time.Sleep(time.Second)
+		s.deliver(bob, apitest.Mail{From: "a@acme.example", Subject: "For one", Text: "Hello"})
+		a, b := one(), other()
+		if why := a.stderr + b.stderr; a.status+b.status != statusTimeout || !strings.Contains(why, `returned before was "For one"`) {
+			t.Errorf("two waits for one message: %+v, %+v", a, b)
+		}
 	})
 }
 

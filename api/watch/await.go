@@ -85,7 +85,7 @@ func WaitForMessage(ctx context.Context, c *api.Client, inboxID string, after Cu
 	w := New(c, Options{NoInboxes: true, InStep: true})
 	w.Add(inboxID)
 	w.SetView([]string{inboxID})
-	a := awaiter{client: c, inboxID: inboxID, after: after, match: m, began: time.Now(), examined: map[string]bool{}, pause: minPause}
+	a := awaiter{client: c, inboxID: inboxID, after: after, match: m, began: time.Now(), examined: map[string]bool{}, left: map[string]bool{}, pause: minPause}
 	a.again = time.AfterFunc(math.MaxInt64, func() { w.Refresh(inboxID) })
 	defer a.again.Stop()
 	if err := Follow(ctx, w, func(e Event) (bool, error) { return a.onEvent(ctx, e) }); err != nil {
@@ -191,6 +191,7 @@ type awaiter struct {
 	listed   bool            // and the newest were chosen, if after asks for them
 	list     []api.Summary   // the last one, nil before
 	examined map[string]bool // by ID: whether it fits, or was passed over
+	left     map[string]bool // by ID: was not taken, since another wait was faster, or more are wanted
 	fitting  []Found         // the newest that fit, the newest first, until listed
 	found    *api.Message
 	failure  error // that lasts
@@ -241,7 +242,7 @@ func (a *awaiter) onList(ctx context.Context, list []api.Summary) (*api.Message,
 	}
 	a.listed = true
 	for _, f := range slices.Backward(a.fitting) {
-		if a.match.take(f) {
+		if a.take(f) {
 			return &f.Message, nil
 		}
 	}
@@ -263,11 +264,17 @@ func (a *awaiter) oldest(ctx context.Context, list []api.Summary) (found *api.Me
 			skipped = err
 		case err != nil:
 			return nil, err
-		case f != nil && a.match.take(*f):
+		case f != nil && a.take(*f):
 			return &f.Message, nil
 		}
 	}
 	return nil, skipped
+}
+
+func (a *awaiter) take(f Found) bool {
+	taken := a.match.take(f)
+	a.left[f.ID] = !taken
+	return taken
 }
 
 // lookBack is how many messages are fetched in search of the newest that fit.
@@ -322,7 +329,7 @@ func (a *awaiter) inVain(err error) error {
 	e := &NoMatchError{InboxID: a.inboxID, Since: a.after.since, Ended: err}
 	for _, s := range a.list {
 		switch {
-		case a.after.except[hash(s.ID)]:
+		case a.after.except[hash(s.ID)] || a.left[s.ID]:
 			e.Consumed = append(e.Consumed, s)
 		case a.after.includes(s) && !a.examined[s.ID]:
 			e.Others = append(e.Others, s)
