@@ -225,6 +225,9 @@ func (c Config) Check() error {
 	if c.SSH != "" && !servesSSH {
 		fault("--ssh is not supported on this system: run the service on Linux, macOS or a BSD")
 	}
+	if most := c.SSHLimits.Memory; most != 0 && most < leastSessionMemory {
+		fault("the memory for all SSH sessions must be at least %d MiB: a single one takes about half of that", leastSessionMemory>>20)
+	}
 	if _, err := parseNetworks(c.Balancers); err != nil {
 		faults = append(faults, err)
 	}
@@ -261,6 +264,8 @@ func (c Config) Check() error {
 		{"number of long polls", int64(c.MaxLongPolls)},
 		{"number of HTTP connections", int64(c.MaxHTTPConnections)},
 		{"number of HTTP connections per address", int64(c.MaxHTTPConnectionsPerAddress)},
+		{"number of SSH sessions", int64(c.SSHLimits.MaxSessions)},
+		{"number of SSH sessions per API key", int64(c.SSHLimits.MaxSessionsPerKey)},
 	} {
 		if limit.value < 0 {
 			fault("the limit of the %s is negative", limit.name)

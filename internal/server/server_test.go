@@ -147,6 +147,7 @@ func TestCheckReportsAllFaults(t *testing.T) {
 	}
 	faulty.Hostname, faulty.MaxRecipients = "a b", 200_000
 	faulty.MaxErrors, faulty.MaxCommandLine, faulty.MaxInFlightBytes, faulty.IdleTimeout = -1, 100, 20<<20, -time.Second
+	faulty.SSHLimits.Memory, faulty.SSHLimits.MaxSessions = 1, -1
 	err := faulty.Check()
 	if err == nil {
 		t.Fatal("no fault is found")
@@ -154,7 +155,7 @@ func TestCheckReportsAllFaults(t *testing.T) {
 	faults := strings.Split(err.Error(), "\n")
 	for _, want := range []string{"HTTP address", "SMTP address", "metrics address", "mysql://", "One.test", "a_b", "two.test is set twice", "catch-all",
 		"HTTP needs both", "none.pem", "number of errors", "idle timeout", "command line", "host name", "messages in flight", "somewhere", "10.0.0.0/99",
-		"to 200000 recipients", "--webhook-secret-file", "URL for webhooks"} {
+		"to 200000 recipients", "--webhook-secret-file", "URL for webhooks", "memory for all SSH sessions", "number of SSH sessions"} {
 		n := 0
 		for _, fault := range faults {
 			if strings.Contains(fault, want) {
@@ -165,7 +166,7 @@ func TestCheckReportsAllFaults(t *testing.T) {
 			t.Errorf("%q is in %d of the faults:\n%v", want, n, err)
 		}
 	}
-	if len(faults) != 20 {
+	if len(faults) != 22 {
 		t.Errorf("%d faults are reported:\n%v", len(faults), err)
 	}
 	if err := config(t).Check(); err != nil {

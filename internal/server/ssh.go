@@ -30,6 +30,9 @@ type SSHLimits struct {
 	Memory int64 // bytes, of all sessions; default 1 GiB
 }
 
+// leastSessionMemory is the least for all sessions, in bytes: with less, the process that serves them may end the first.
+const leastSessionMemory = 64 << 20
+
 // SessionSettings is what the process that serves the sessions is told. It has no secrets.
 type SessionSettings struct {
 	SSHLimits
