@@ -137,9 +137,12 @@ func (b *builder) openItsCell(f *frame) {
 // noRoom is the width in px from which on nothing is beside a column.
 const noRoom = 480
 
-// floats reports whether an element is a column beside others.
+// floats reports whether an element is a column beside others: there are none if it is all that is in a cell.
 func (b *builder) floats(f *frame) bool {
 	s := &f.style
+	if b.top().style.Display == css.TableCell && only(f.node) {
+		return false
+	}
 	if f.node.DataAtom == atom.Table {
 		align, _ := attr(f.node, "align")
 		align = strings.ToLower(align)
