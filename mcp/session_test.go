@@ -156,6 +156,18 @@ func TestAgesAreByTheServicesClock(t *testing.T) {
 	}
 }
 
+// The date of an answer has no parts of a second.
+func TestAnInboxExpiresWhenAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, apitest.Options{}, known(t))
+		time.Sleep(900 * time.Millisecond)
+		var inbox madeInbox
+		if a.call("create_inbox", map[string]any{"ttl": 60}, &inbox); inbox.ExpiresIn != "60 seconds" {
+			t.Errorf("it expires in %s", inbox.ExpiresIn)
+		}
+	})
+}
+
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
 	`"clientInfo":{"name":"test","version":"1"}}}`
 

@@ -39,7 +39,7 @@ func Explain(ctx context.Context, c *api.Client, v Vain) string {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTime)
 	defer cancel()
-	now := clock(c)
+	now := Clock(c)
 	from := now.Add(-v.Took - beforeWait)
 	inVain := &NoMatchError{}
 	if errors.As(v.Err, &inVain) {
@@ -71,8 +71,8 @@ func Explain(ctx context.Context, c *api.Client, v Vain) string {
 	return strings.Join(parts, "; ")
 }
 
-// clock is the time by the service's clock, which only a service of another time tells, in whole seconds.
-func clock(c *api.Client) time.Time {
+// Clock is the time by the service's clock, which only a service of another time tells, in whole seconds.
+func Clock(c *api.Client) time.Time {
 	now, at := time.Now(), c.ServiceTime()
 	if at.Sub(now).Abs() < 2*time.Second {
 		return now
