@@ -67,7 +67,7 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	if !found || at == 0 || at == len(blocks) {
 		return blocks
 	}
-	footer := &doc.Block{Kind: doc.Footer, Children: slices.Clone(blocks[at:]), Gap: blocks[at].Gap, Ruled: blocks[at-1].Kind != doc.Rule}
+	footer := &doc.Block{Kind: doc.Footer, Children: slices.Clone(blocks[at:]), Gap: blocks[at].Gap}
 	footer.Children[0].Gap = false
 	for l := range footer.Leaves() {
 		l.InFooter = true

@@ -143,10 +143,6 @@ func (l *layouter) footer(b *doc.Block) {
 		align, rtl = l.alignment(leaf, l.room()), leaf.RTL
 	}
 	l.dimmed(func() {
-		l.rtl = rtl
-		if b.Ruled && l.room() > 1 {
-			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, l.drawn()))
-		}
 		l.writeDue()
 		from := len(l.w.lines)
 		l.blocks(b.Children)

@@ -141,7 +141,6 @@ func TestBlocks(t *testing.T) {
 		"a list, hanging":        {Options{Width: 40}, []*doc.Block{box(doc.List, item("•", p(strings.Repeat("word ", 9))))}, "  • word word word word word word word\n    word word"},
 		"a list without marks":   {Options{Width: 40}, []*doc.Block{box(doc.List, item("", p("a")))}, "a"},
 		"a list from the right":  {Options{Width: 12}, []*doc.Block{box(doc.List, item("•", rtl(p("אב"))))}, "        • אב"},
-		"a footer at the right":  {Options{Width: 8}, []*doc.Block{{Kind: doc.Footer, Ruled: true, Children: []*doc.Block{rtl(p("אב"))}}}, "      ╌╌\n      אב"},
 		"from the right":         {Options{Width: 8}, []*doc.Block{rtl(p("אב גד הו"))}, "אב גד הו"},
 		"from the right, short":  {Options{Width: 8}, []*doc.Block{rtl(p("אב"))}, "      אב"},
 		"a quote":                {Options{Width: 20}, []*doc.Block{p("a"), gap(box(doc.Quote, p("b"), gap(p("c"))))}, "a\n\n▏ b\n▏ \n▏ c"},
