@@ -143,7 +143,7 @@ func (b *builder) closeContainer(f *frame) {
 		b.closeRow(made, f)
 		return
 	case doc.Cell:
-		made.Blank = len(made.Children) == 0 && len(b.doc.Images) == f.images && made.Width != (doc.Width{})
+		made.Blank = len(made.Children) == 0 && len(b.doc.Images) == f.images
 		*b.out = append(*b.out, made)
 		if in := b.container(); in == nil || in.Kind != doc.Row && in.Kind != doc.Table {
 			b.loose++

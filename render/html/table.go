@@ -233,6 +233,13 @@ func (t *columns) row(row *doc.Block) {
 	}
 	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0])) {
 		t.end()
+		if last := row.Children[len(row.Children)-1]; len(last.Children) == 0 && !last.Blank && last.Width == filled[0].Width {
+			for leaf := range filled[0].Leaves() {
+				if leaf.Align == doc.End { // in the middle, at images that are not shown
+					leaf.Align = doc.Center
+				}
+			}
+		}
 		t.b.between(filled[0], t.b.ruled[row].with(t.b.ruled[filled[0]]))
 		return
 	}
@@ -268,7 +275,7 @@ func (t *columns) clear(row *doc.Block) (filled []*doc.Block) {
 		}
 	}
 	for _, c := range row.Children {
-		c.Blank = c.Blank && slices.ContainsFunc(filled, func(o *doc.Block) bool { return o.Width == c.Width })
+		c.Blank = c.Blank && c.Width != (doc.Width{}) && slices.ContainsFunc(filled, func(o *doc.Block) bool { return o.Width == c.Width })
 	}
 	if len(filled) == 0 && len(t.rows) == 0 {
 		t.end()
