@@ -108,10 +108,11 @@ func numeric(s string) bool {
 	return digits > 0 && letters <= 3 && words <= 1 && (letters == 0 || unicode.IsLetter(first) || unicode.IsLetter(last) || letters == 1)
 }
 
-// dated reports a date of three numbers with points.
+// dated reports numbers with points between them that are not thousands: a date, a version, an address of a network.
 func dated(s string) bool {
 	parts := strings.Split(s, ".")
-	return len(parts) == 3 && len(parts[1]) <= 2 && !strings.ContainsFunc(strings.Join(parts, ""), func(r rune) bool { return !unicode.IsDigit(r) })
+	return len(parts) > 2 && !strings.ContainsFunc(strings.Join(parts, ""), func(r rune) bool { return !unicode.IsDigit(r) }) &&
+		slices.ContainsFunc(parts[1:], func(p string) bool { return len(p) != 3 })
 }
 
 // headRows returns how many of the first rows are headers.

@@ -339,7 +339,7 @@ func (s *sections) row(row *doc.Block, depth int) {
 	}
 	m := s.common(row, depth)
 	whole := m != nil && cells > 1 && (m.band || m.box.joined || s.shared[last].marks[depth] == m) // rather than cards of one colour
-	if whole && (m.band || m.box.plain()) {
+	if whole && (m.band || m.box.adjoins()) {
 		if row.Background = m.box.fill; m.pale {
 			row.Hue = m.box.fill
 		}

@@ -160,7 +160,7 @@ func TestNumeric(t *testing.T) {
 	for s, want := range map[string]bool{
 		"12": true, "1,234.56": true, "€ 12,00": true, "12.00 EUR": true, "$48": true, "-3": true, "12 %": true, "(12)": true, "2 × 12.00": true, "2x": true, "4.5k": true, "kr 12": true,
 		"12:45": true, "¥3,200": true, "12 pcs": true, "٣": true,
-		"": false, "-": false, "abc": false, "21 Nov 2026": false, "SEP 29, 2012": false, "A-20318": false, "12 items": false, "v2": true, "1 2 3 4 5 6 7 8 9 10 11 12 13": false, "a 1 b": false, "1/2": false, "010-3279-0440": false, "12–14": false,
+		"": false, "-": false, "abc": false, "21 Nov 2026": false, "SEP 29, 2012": false, "A-20318": false, "12 items": false, "v2": true, "1 2 3 4 5 6 7 8 9 10 11 12 13": false, "a 1 b": false, "1/2": false, "010-3279-0440": false, "12–14": false, "10.0.0.4": false, "1.234.567": true,
 	} {
 		if got := numeric(s); got != want {
 			t.Errorf("%q: %v", s, got)
@@ -232,5 +232,14 @@ func TestFillsWithinALine(t *testing.T) {
 				t.Errorf("%s: %q has %+v", html, s.Text, s.Style)
 			}
 		}
+	}
+}
+
+// TestFilledHead: heads with fills and borders that touch are a filled row.
+func TestFilledHead(t *testing.T) {
+	const head = `style="border:1px solid #ddd;background:#f2f2f2"`
+	d := Read(`<p>The status of all readers as of today:</p><table style="border-collapse:collapse"><tr><th ` + head + `>Reader<th ` + head + `>Desk<tr><td>Iris<td>upstairs</table>`)
+	if row := d.Blocks[1].Children[0]; !row.Background.Set {
+		t.Error(dump(d.Blocks))
 	}
 }
