@@ -42,8 +42,7 @@ func (a *anchor) add(b *builder, n int, s string) {
 // openLink opens an a element.
 func (b *builder) openLink(f *frame) {
 	href, _ := attr(f.node, "href")
-	f.link = b.links.Add(href)
-	if f.button = f.button || looksPressable(f); f.link > 0 {
+	if f.link = b.links.Add(href); f.link > 0 {
 		b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
 	}
 }
@@ -57,6 +56,8 @@ func looksPressable(f *frame) bool {
 	switch {
 	case f.node.DataAtom == atom.Button, role == "button":
 		return true
+	case s.Width.Unit == 'p' && s.Width.Value <= maxSign:
+		return false // a badge
 	case s.OwnBackground:
 		return padded || s.Display != css.Inline || s.Border || s.Height.IsSet()
 	}
@@ -144,7 +145,7 @@ func (b *builder) closeBox(f *frame) {
 			b.markIdle(f, text)
 		}
 	}
-	if f.button && f.node.DataAtom == atom.A || (!f.flow || f.link > 0) && looksPressable(f) {
+	if (!f.flow || f.link > 0 || f.node.DataAtom == atom.A) && looksPressable(f) {
 		b.makeButton(f)
 	}
 }
@@ -161,11 +162,14 @@ func words(parts []part) string {
 // makeButton makes a button of the text in an element that looks like one, if that is short and a single
 // link, or leads nowhere in a template. A link whose text is too long becomes a plain one again.
 func (b *builder) makeButton(f *frame) {
+	if f.node.DataAtom == atom.Td && !f.style.OwnBackground && !only(f.node.Parent) {
+		return // it has the lines of its table
+	}
 	if f.link > 0 {
 		b.joinLeaves(f)
 	}
 	parts := b.parts(f)
-	n, ok := label(parts, f.link > 0)
+	n, ok := label(parts)
 	size := len(words(parts))
 	// A label that leads nowhere is all of the element, too.
 	idles := b.idle.size == size && (b.idle.leaf == b.order+1 && b.order == f.leaves || b.idle.leaf == b.order && b.order > f.leaves)
@@ -187,10 +191,10 @@ func (b *builder) makeButton(f *frame) {
 }
 
 // label returns the link that all words of a text belong to, if they are of one; 0 if of none. The
-// images in it are not words, unless they count.
-func label(parts []part, images bool) (link int, ok bool) {
+// images in it are not words.
+func label(parts []part) (link int, ok bool) {
 	for _, p := range parts {
-		if p.image > 0 && !images || strings.TrimSpace(p.text) == "" {
+		if p.image > 0 || strings.TrimSpace(p.text) == "" {
 			continue
 		}
 		if ok && p.link != link {

@@ -83,6 +83,9 @@ func TestNoButtons(t *testing.T) {
 		"a footnote":        `<a ` + href + ` style="border-bottom:1px solid #d02040">Notes</a>`,
 		"a framed card":     `<table style="border:1px solid #ddd"><tr><td style="padding:20px">Order 18<br><a ` + href + `>See it</a></td></tr></table>`,
 		"a text in a frame": `<div style="border:1px solid #ddd;padding:20px">Paid on Monday</div>`,
+		"a linked picture":  `<a ` + href + ` style="border:1px solid #ddd;padding:8px"><img src="https://a.example/p.png" style="border:1px solid #ddd;padding:8px" alt="Fernway"></a>`,
+		"a badge":           `Oslo <a title="198.51.100.23" style="display:inline-block;width:12px;background:#ccc">i</a>`,
+		"a bordered table":  `<table><tr><td>Job</td><td>State</td></tr><tr><td style="border:1px solid #ddd;padding:8px">web</td><td style="border:1px solid #ddd;padding:8px"><a ` + href + `>Log</a></td></tr></table>`,
 		"a band's title":    `<table width=600><tr><td bgcolor="#0044aa" style="padding:20px;color:#fff;font-size:24px">Weekly notes</td></tr></table>`,
 		"a status":          `<table><tr><td>Build 14</td><td bgcolor="#0a6" style="padding:8px 16px;color:#fff">Passed</td></tr></table>`,
 	} {

@@ -309,8 +309,9 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 			made.Hue = m.box.fill
 		}
 	}
-	made.Children = trimRules(s.group(blocks, depth+1))                                                    // its edges are lines enough
-	made.Children[0].Gap, made.Gap = false, m.box.gap || !(m.band && m.box.padded) && made.Children[0].Gap // the space above its text is around it
+	made.Children = trimRules(s.group(blocks, depth+1)) // its edges are lines enough
+	// The space above its text is around it.
+	made.Children[0].Gap, made.Gap = false, m.box.gap || !(m.band && m.box.padded) && made.Children[0].Gap
 	return made
 }
 
