@@ -174,8 +174,6 @@ func TestRead(t *testing.T) {
 		"an icon beside its link":    {`<table><tr><td><a href="https://a.example/"><img src="i.png" width=20 height=20 alt="icon"></a><td><a href="https://a.example/">Site</a></table>`, "p([Site]1)"},
 		"an image with other words":  {`<img src="https://a.example/p.png" alt="Tea"><br>Coffee`, "p(Tea\nCoffee)"},
 		"an image that leads":        {`<a href="https://a.example/"><img src="https://a.example/p.png" alt="Tea"></a><br>Tea`, "p([Tea]1\nTea)"},
-		"an image of some size":      {`a<img src="cid:p" width=300 height=200>`, "p(a [image 300×200])"},
-		"an image in the mail":       {`a<img src="cid:x">`, "p(a [image])"},
 		"a spacer":                   {`a<img src="https://a.example/spacer.gif" width=300 height=1>b`, "p(ab)"},
 		"forms":                      {`<form>Name <input placeholder="Ada"> <input type=checkbox checked> <input type=radio> <input type=submit> <input type=hidden value=x><select><option>one<option>two</select></form>`, "p(Name [Ada] [x] ( ) <Submit>0 one two)"},
 		"ruby and quotes":            {"<ruby>漢<rt>kan</rt></ruby> <q>said</q>", "p(漢(kan) “said”)"},
