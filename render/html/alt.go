@@ -157,6 +157,8 @@ func (a *alts) text(im *doc.Image, link int, beside []string) string {
 	switch {
 	case alt == "" && !reached:
 		return a.name(im, link)
+	case alt == "" && link == 0 && !im.Remote && !im.HasAlt && !icon(im):
+		return placeholder(im)
 	case reached && said != "" && (repeated(beside, words, icon(im)) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
 		return ""
 	}
@@ -192,7 +194,10 @@ func (a *alts) name(im *doc.Image, n int) string {
 		}
 		return domain
 	}
-	return cmp.Or(fileWords(im.Src), im.Alt, placeholder(im))
+	if words := fileWords(im.Src); words != "" {
+		return words
+	}
+	return placeholder(im)
 }
 
 // onlyImage returns the image that a block consists of, or nil.

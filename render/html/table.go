@@ -304,6 +304,9 @@ func (t *columns) end() {
 		*b.out = append(*b.out, table)
 	}
 	*b.out = append(*b.out, after...)
+	if t.under {
+		b.border(&css.Style{})
+	}
 	if t.rule != nil {
 		if len(*b.out) > 0 || b.room(b.top()) > halfPage { // a dash begins a narrow cell
 			b.divide(t.rule)

@@ -276,15 +276,18 @@ func finishTable(table *doc.Block) {
 	ruleNames(table)
 }
 
-// thinRules removes the borders between successive rows of a table, which only help the eye along them: one that is
-// drawn divides off what is below it, such as a total. Lines between tables of one row each are drawn.
+// maxRuled is how many rows that follow one another have lines between them.
+const maxRuled = 8
+
+// thinRules removes the lines between more rows than a few, which only help the eye along them: the one that is kept
+// divides off what is below it, such as a total.
 func thinRules(rows []*doc.Block) {
 	for i := 1; i < len(rows); i++ {
 		from := i
 		for i < len(rows) && rows[i].Ruled {
 			i++
 		}
-		for j := from; j < i && i-from > 1; j++ {
+		for j := from; j < i && i-from > maxRuled; j++ {
 			rows[j].Ruled = j > 1 && j == i-1 && strong(rows[j]) && !strong(rows[j-1])
 		}
 	}

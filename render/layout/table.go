@@ -373,9 +373,16 @@ func (g *grid) span(from, to int) int {
 func (g *grid) rows() {
 	l := g.l
 	total := g.span(0, len(g.widths))
+	if g.left == 0 { // what is beside the last column is of the table
+		total = max(total, g.target(min(l.room(), l.drawn())))
+	}
 	rule := []piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())}
 	tall := false // the last row
 	for i, row := range g.b.Children {
+		ruled := i > 0 && (row.Ruled || i == g.b.Head)
+		if ruled && l.inksOf(g.b.Children[i-1]) == l.ink { // a fill is a mark, too
+			l.emit(rule)
+		}
 		if leaf := row.First(); leaf != nil {
 			l.imagesBeforeRow(row)
 			l.begin(leaf)
@@ -386,15 +393,8 @@ func (g *grid) rows() {
 		l.ink = inks
 		before := tall
 		tall = isTall(columns)
-		l.gap = l.gap || row.Gap || i > g.b.Head && (before || tall)
-		if row.Ruled && i > g.b.Head {
-			l.gap = false
-			l.emit(rule)
-		}
+		l.gap = l.gap || !ruled && (row.Gap || i > g.b.Head && (before || tall))
 		l.filled(row, g.left+total, func() { l.join(columns) })
-		if i == g.b.Head-1 && i < len(g.b.Children)-1 && l.inksOf(row) == l.ink { // a fill is a mark, too
-			l.emit(rule)
-		}
 	}
 }
 
