@@ -470,8 +470,8 @@ func (g *grid) cell(c *doc.Block, width int) column {
 	return col
 }
 
-// records writes each row as names and values, one below another. What names nothing stands above them, and a row
-// that begins with a cell of several columns, such as a total, is a table of its own.
+// records writes each row as names and values, one below another. What names nothing stands above them, and rows
+// that begin with a cell of several columns, such as totals, are a table of their own.
 func (l *layouter) records(b *doc.Block) {
 	rest, last := b.Children[b.Head:], b.Children[b.Head-1]
 	for _, row := range b.Children[:b.Head-1] {
@@ -500,12 +500,17 @@ func (l *layouter) records(b *doc.Block) {
 		}
 	}
 	l.dimmed(func() { l.blocks(spare) })
-	for i, row := range rest {
-		l.gap = l.gap || i > 0 && !(sums(row) && sums(rest[i-1]))
-		if sums(row) {
-			l.table(&doc.Block{Kind: doc.Table, Children: rest[i : i+1], Width: b.Width, RTL: b.RTL})
+	for i := 0; i < len(rest); {
+		l.gap = l.gap || i > 0
+		from := i
+		for i < len(rest) && sums(rest[i]) {
+			i++
+		}
+		if i > from {
+			l.table(&doc.Block{Kind: doc.Table, Children: rest[from:i], Width: b.Width, RTL: b.RTL})
 		} else {
-			values(row, l.value)
+			values(rest[i], l.value)
+			i++
 		}
 	}
 }
