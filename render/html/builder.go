@@ -128,7 +128,11 @@ func (b *builder) openItsCell(f *frame) {
 	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, box: parent.box, left: parent.left, button: parent.button, flow: true, leaves: b.order}
 	cell.style.Inherited, cell.style.Display = parent.style.Inherited, css.TableCell
 	b.frames = append(b.frames, cell)
-	b.push(b.top(), newCell(&f.style))
+	made := newCell(&f.style)
+	if f.style.Float && f.style.FloatRight != f.style.RTL {
+		made.Align = doc.End
+	}
+	b.push(b.top(), made)
 	if f.celled = true; f.style.Display == css.Inline || f.style.Display == css.InlineBlock {
 		f.style.Display = css.Block
 	}
@@ -148,7 +152,21 @@ func (b *builder) floats(f *frame) bool {
 		align = strings.ToLower(align)
 		return (s.Float || align == "left" || align == "right") && s.Width.IsSet() && s.Width.Px(s.Size, 640) < noRoom
 	}
-	return s.Float && (s.Display == css.Block || f.node.DataAtom == atom.Div)
+	return s.Float && (s.Display == css.Block || f.node.DataAtom == atom.Div || f.node.DataAtom == atom.Span && pair(f.node.Parent))
+}
+
+// pair reports two words in a line of their own and nothing else: a name and its value, if they float.
+func pair(n *html.Node) bool {
+	words := 0
+	for c := range n.ChildNodes() {
+		switch {
+		case c.DataAtom == atom.Span:
+			words++
+		case c.Type != html.CommentNode && (c.Type != html.TextNode || !empty(c.Data)):
+			return false
+		}
+	}
+	return words == 2
 }
 
 // flows reports whether an element is a block on lines of its own. The only child of an inline box is

@@ -51,7 +51,7 @@ var properties = map[string]setter{
 	"text-decoration-line":  (*Style).setDecoration,
 	"white-space":           func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
 	"text-transform":        func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
-	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
+	"float":                 func(s *Style, v string) { s.Float, s.FloatRight = v == "left" || v == "right", v == "right" },
 	"direction":             (*Style).setDirection,
 	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
 	"list-style":            (*Style).setMarker,

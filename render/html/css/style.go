@@ -109,6 +109,7 @@ type Style struct {
 	Ruled         [4]bool    // a border on that side alone
 	NoBorder      bool       // border: none is declared
 	Float         bool       // beside what follows
+	FloatRight    bool       // not to the left
 	BoxAlign      doc.Align  // where it stands if what it is in is wider
 	VAlign        doc.VAlign // of a cell
 	Width, Height Length
