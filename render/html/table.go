@@ -233,7 +233,7 @@ func (t *columns) row(row *doc.Block) {
 	}
 	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0])) {
 		t.end()
-		if last := row.Children[len(row.Children)-1]; len(last.Children) == 0 && !last.Blank && last.Width == filled[0].Width {
+		if last := row.Children[len(row.Children)-1]; len(last.Children) == 0 && brief(filled[0]) && !last.Blank && last.Width == filled[0].Width {
 			for leaf := range filled[0].Leaves() {
 				if leaf.Align == doc.End { // in the middle, at images that are not shown
 					leaf.Align = doc.Center
