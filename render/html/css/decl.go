@@ -40,16 +40,36 @@ func parseDecls(s string) []decl {
 
 // fallback puts what stands for custom properties in their place: their values are not known.
 func fallback(value string) string {
-	var s strings.Builder
-	for {
-		before, after, found := strings.Cut(value, "var(")
-		if s.WriteString(before); !found {
-			return s.String()
+	const name, other = 'n', 'o' // the parts of var(name, other)
+	var (
+		s    strings.Builder
+		open []byte // the brackets that are open, by the part they are at
+	)
+	for i := 0; i < len(value); i++ {
+		last, at := len(open)-1, byte(0)
+		if last >= 0 {
+			at = open[last]
 		}
-		end := find(after, ")")
-		_, other, _ := strings.Cut(after[:end], ",")
-		value = strings.TrimSpace(other) + after[min(end+1, len(after)):]
+		switch c := value[i]; {
+		case strings.HasPrefix(value[i:], "var("):
+			open = append(open, name)
+			i += len("var(") - 1
+		case c == ')' && at != 0:
+			if open = open[:last]; at == '(' {
+				s.WriteByte(c)
+			}
+		case at == name:
+			if c == ',' {
+				open[last] = other
+			}
+		default:
+			if c == '(' {
+				open = append(open, c)
+			}
+			s.WriteByte(c)
+		}
 	}
+	return strings.TrimSpace(s.String())
 }
 
 // find returns the index of the first of some characters that is outside quotes and brackets, or the
