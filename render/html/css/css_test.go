@@ -62,7 +62,7 @@ func TestDeclarations(t *testing.T) {
 		"color:var(--a, var(--b,#2c2c2e)) !important": "color=#2c2c2e!",
 		"color:var(--a":                               "color=",
 		"display:none!important":                      "display=none!",
-		"background:linear-gradient(var(--a,red),var(--b, rgb(1,2,3)))": "background=linear-gradient(red,rgb(1,2,3))",
+		"background:linear-gradient(var(--a,red),var(--b, rgb(1,2,3)))": "background=linear-gradient(red, rgb(1,2,3))",
 		"color:" + strings.Repeat("var(--a,", 100_000) + "blue":         "color=blue", // in one pass
 	} {
 		var all []string
