@@ -14,6 +14,7 @@ type column struct {
 	lines []Line
 	at    int // where it begins
 	fill  *ground
+	pad   int // of its fill beside its text
 	top   int // lines of its row above it
 }
 
@@ -72,7 +73,7 @@ func (l *layouter) join(columns []column) {
 			}
 			pieces := kept.pieces
 			if c.fill != nil {
-				pieces = c.fill.draw(slices.Concat([]piece{spaces(cellPad)}, pieces), true)
+				pieces = c.fill.draw(slices.Concat([]piece{spaces(c.pad)}, pieces), true)
 			}
 			line = append(line, pieces...)
 			x += measure(pieces)
@@ -85,7 +86,7 @@ func (l *layouter) join(columns []column) {
 	}
 }
 
-// cellPad is how many columns of its fill a cell has beside its text.
+// cellPad is how many columns of its fill a cell has beside its text, if it is not narrower.
 const cellPad = 1
 
 // extent is how wide a block can be, in columns of the terminal: with lines broken wherever they may

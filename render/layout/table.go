@@ -465,7 +465,7 @@ func (g *grid) cell(c *doc.Block, width int) column {
 	if g.l.ink = ink; on == ink {
 		col.at = pad
 	} else {
-		col.fill = &ground{width: width, text: on.text, fill: on.fill}
+		col.fill, col.pad = &ground{width: width, text: on.text, fill: on.fill}, pad
 	}
 	return col
 }
