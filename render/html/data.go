@@ -164,8 +164,8 @@ func rowLook(r *doc.Block) (bold bool, back doc.Color) {
 	return bold, back
 }
 
-// alignNumbers aligns columns of numbers, and their headers, at their end, unless a column is centred, and its header with it. A number in a single row
-// says nothing of what is above or below it.
+// alignNumbers aligns columns of numbers, and their headers, at their end. A centred column stays centred, and its header
+// with it. A number in a single row says nothing of what is above or below it.
 func alignNumbers(table *doc.Block) {
 	if len(table.Children) == 1 {
 		return

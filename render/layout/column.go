@@ -14,7 +14,7 @@ type column struct {
 	lines []Line
 	at    int // where it begins
 	fill  *ground
-	pad   int // of its fill beside its text
+	pad   int // columns of its fill before its text
 	top   int // lines of its row above it
 }
 
@@ -86,7 +86,7 @@ func (l *layouter) join(columns []column) {
 	}
 }
 
-// cellPad is how many columns of its fill a cell has beside its text, if it is not narrower.
+// cellPad is how many columns of its fill a cell has beside its text, where there is room.
 const cellPad = 1
 
 // extent is how wide a block can be, in columns of the terminal: with lines broken wherever they may
