@@ -184,7 +184,7 @@ func TestBackupOfALiveStore(t *testing.T) {
 	if err := server.Restore(t.Context(), dir, c.Store); err == nil {
 		t.Error("a backup was restored over a store")
 	}
-	restored := filepath.Join(t.TempDir(), "restored")
+	restored := filepath.Join(t.TempDir(), "restored") + string(filepath.Separator)
 	if err := server.Restore(t.Context(), t.TempDir(), restored); err == nil {
 		t.Error("restored from an empty folder")
 	}
@@ -194,10 +194,20 @@ func TestBackupOfALiveStore(t *testing.T) {
 	if err := server.Restore(t.Context(), none, restored); err == nil {
 		t.Error("restored from something that is not a backup")
 	}
+	must(t, os.Mkdir(filepath.Join(none, "admin"), 0o700))
+	if err := server.Restore(t.Context(), none, restored); err == nil || !strings.Contains(err.Error(), "is it a store in use?") {
+		t.Errorf("restored from a directory with another in it: %v", err)
+	}
 	if left, err := filepath.Glob(restored + "*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
+	must(t, os.Mkdir(restored, 0o700)) // as a mount point, or below a directory of another user
+	before, err := os.Stat(restored)
+	must(t, err)
 	must(t, server.Restore(t.Context(), dir, restored))
+	if after, err := os.Stat(restored); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the directory of the store was replaced: %v", err)
+	}
 	c.Store = restored
 	list, err := start(t, c).Service().Messages(t.Context(), k, in.ID, service.Page{})
 	if err != nil || list.Total != 1 || list.Messages[0].Subject != "kept" {

@@ -1,13 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -114,47 +115,43 @@ func (database) Backup(context.Context, string) error {
 	return errors.New("this store is a database: back it up with pg_basebackup")
 }
 
-// Restore creates a store from a backup, which it does not change. The directory of the store must
-// not exist or be empty. It gets its name only once it is complete and has been opened.
+// Restore creates a store from a backup, which it does not change. The directory of the store must be empty or missing. It
+// is used as it is: it may be a mount point, or one whose parent this user cannot write to.
 func Restore(ctx context.Context, backup, store string) error {
 	if isDatabase(store) {
 		return errors.New("this store is a database: restore it from a copy by pg_basebackup, or name a directory")
 	}
-	entries, err := os.ReadDir(store)
-	switch {
-	case err == nil && len(entries) > 0:
-		return fmt.Errorf("%s is not empty: move its content away first", store)
-	case err == nil:
-		err = os.Remove(store)
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
-	}
-	if err != nil {
-		return fmt.Errorf("restoring to %s: %w", store, err)
-	}
 	if entries, err := os.ReadDir(backup); err != nil || len(entries) == 0 {
 		return fmt.Errorf("%s is not a backup: it is not a directory with files", backup)
 	}
-	unfinished := store + ".restoring"
-	err = copyStore(ctx, backup, unfinished)
+	_, missing := os.Stat(store)
+	if err := privateDir(store); err != nil {
+		return err
+	}
+	if entries, err := os.ReadDir(store); err != nil || len(entries) > 0 {
+		return cmp.Or(err, fmt.Errorf("%s is not empty: move its content away first", store))
+	}
+	err := pebble.Restore(ctx, backup, store)
 	if err == nil {
-		err = os.Rename(unfinished, store)
+		err = checkRestored(ctx, store)
 	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("restoring %s: %w", backup, err), os.RemoveAll(unfinished))
+	if err == nil {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("restoring %s: %w", backup, err)
+	entries, _ := os.ReadDir(store)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(store, e.Name())))
+	}
+	if missing != nil {
+		err = errors.Join(err, os.Remove(store))
+	}
+	return err
 }
 
-// copyStore copies a store, and opens the copy as a check.
-func copyStore(ctx context.Context, from, to string) error {
-	if err := privateDir(to); err != nil {
-		return err
-	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		return err
-	}
-	s, err := openStore(ctx, to, 0, slog.New(slog.DiscardHandler))
+// checkRestored opens a store that was copied.
+func checkRestored(ctx context.Context, name string) error {
+	s, err := openStore(ctx, name, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
