@@ -288,8 +288,13 @@ func (a *app) adminPostmasterCommand(store *string) *cobra.Command {
 			"With an ID, show that message. Each is stored for 14 days. With --catch-all this mail belongs to the catch-all API key.",
 		Example: `mayfly admin postmaster
 mayfly admin postmaster msg_01 --view raw > report.eml`,
-		Args:    atMost(1),
-		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
+		Args: atMost(1),
+		PreRunE: func(cmd *cobra.Command, args []string) error {
+			if flags := cmd.Flags(); len(args) == 0 && (flags.Changed("view") || flags.Changed("width")) {
+				return usagef("--view and --width need the ID of a message")
+			}
+			return f.check(cmd)
+		},
 		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			if len(args) == 0 {
 				mail, err := admin.Postmaster(ctx)

@@ -94,6 +94,7 @@ func TestNoFlagIsIgnored(t *testing.T) {
 		"preview --dark " + mail:                            "--dark needs --screenshot",
 		"wait --settle 3s":                                  "--settle needs --exactly",
 		"wait --code --link":                                "--code and --link cannot be combined",
+		"admin postmaster --view raw":                       "--view and --width need the ID of a message",
 		"exec --no-pictures true":                           "--no-pictures needs --keep-mails",
 	} {
 		args := strings.Fields(flags)
