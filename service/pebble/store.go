@@ -195,6 +195,7 @@ func (s *Store) Close() (err error) {
 	s.stopOnce.Do(func() { close(s.stop) })
 	closed := s.await(func() {
 		s.workers.Wait()
+		_, _ = s.endLog() // a table whose damage shows replaces it; if it cannot be made, the log stays
 		err = errors.Join(s.closeDatabase(), s.lock.release())
 		s.cache.Unref()
 	})
