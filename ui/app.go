@@ -242,9 +242,9 @@ func (a *app) drawPanes(rows []string) {
 		switch p := theme.Pane(p); {
 		case r.Empty():
 		case p == theme.Inboxes:
-			columns = append(columns, a.inboxes.Draw(a.theme, a.now, focused))
+			columns = append(columns, a.inboxes.Draw(a.theme, a.serviceNow(), focused))
 		case p == theme.Messages:
-			columns = append(columns, a.messages.Draw(a.theme, a.now, focused, a.noMessages(r.W-4)))
+			columns = append(columns, a.messages.Draw(a.theme, a.serviceNow(), focused, a.noMessages(r.W-4)))
 		default:
 			columns = append(columns, a.reader.Draw(focused, a.now))
 		}

@@ -91,7 +91,7 @@ func restrictAway(actions []*action) {
 func (a *app) tickInterval() time.Duration {
 	seconds := a.footer.showing(a.now) || a.connection.Trouble() != session.NoTrouble || !a.host.Away
 	for _, id := range a.store.Order {
-		if in := a.store.Inboxes[id]; in != nil && !in.Expires.IsZero() && in.Expires.Sub(a.now) < 2*time.Minute {
+		if in := a.store.Inboxes[id]; in != nil && !in.Expires.IsZero() && in.Expires.Sub(a.serviceNow()) < 2*time.Minute {
 			seconds = true
 		}
 	}

@@ -32,6 +32,9 @@ type common struct {
 	footer footer
 }
 
+// serviceNow is the time by the service's clock, with which the times of inboxes and messages are compared.
+func (c *common) serviceNow() time.Time { return c.now.Add(c.store.Ahead) }
+
 // busy reports whether a dialog is open or a line is being typed. What arrives from outside then
 // leaves the focus alone, so that no letter meant for them becomes a command.
 func (c *common) busy() bool { return len(c.dialogs) > 0 || c.pane().Typing() }
@@ -94,7 +97,7 @@ func (c *common) copy(text, what string) tea.Cmd {
 // put adds inboxes to the store and watches the new ones.
 func (c *common) put(inboxes ...api.Inbox) {
 	for _, in := range inboxes {
-		if i, isNew := c.store.Put(c.session().Here(in), c.now); isNew {
+		if i, isNew := c.store.Put(in, c.now); isNew {
 			i.Generation = c.session().Watcher.Add(i.ID)
 		}
 	}
@@ -136,7 +139,7 @@ func (c *common) theInbox() (i *store.Inbox, disabledReason string) {
 
 // theLiveInbox is one that is not gone.
 func (c *common) theLiveInbox() (i *store.Inbox, disabledReason string) {
-	if i, disabledReason = c.theInbox(); disabledReason == "" && i.Gone(c.now) {
+	if i, disabledReason = c.theInbox(); disabledReason == "" && i.Gone(c.serviceNow()) {
 		disabledReason = "This inbox has expired or was deleted: " + c.table.keyFor("new-inbox") + " creates a new one"
 	}
 	return i, disabledReason

@@ -168,7 +168,7 @@ func (c connecting) refresh() tea.Cmd {
 		return c.connectTo(c.connection.Asked)
 	}
 	id := ""
-	if i := c.inboxes.Inbox(); i != nil && !i.Gone(c.now) && c.connection.Trouble() == session.NoTrouble { // one that is gone is not followed
+	if i := c.inboxes.Inbox(); i != nil && !i.Gone(c.serviceNow()) && c.connection.Trouble() == session.NoTrouble { // one that is gone is not followed
 		id = i.ID
 	}
 	return c.begin(c.session().Refresh(id, c.report))
@@ -209,6 +209,7 @@ func (c connecting) use(m session.Connected) tea.Cmd {
 // listed. Results of an earlier session will not arrive any more, so it fetches the open message again.
 func (c connecting) takeOver(m session.Connected) tea.Cmd {
 	s := c.session()
+	c.store.Ahead = s.Ahead()
 	c.store.ResetPrefetches()
 	c.store.Merge(m.Seen)
 	s.Watcher.SetFocused(!c.terminal.Blurred)
@@ -217,8 +218,7 @@ func (c connecting) takeOver(m session.Connected) tea.Cmd {
 		s.Watcher.Pause(i.ID, i.Paused)
 	}
 	for _, k := range m.Known {
-		k.ExpiresAt = s.Here(k.API()).ExpiresAt
-		if !k.ExpiresAt.After(c.now) && c.store.Inboxes[k.ID] == nil {
+		if !k.ExpiresAt.After(c.serviceNow()) && c.store.Inboxes[k.ID] == nil {
 			continue
 		}
 		if i, isNew := c.store.PutKnown(k, c.now); isNew {

@@ -170,7 +170,7 @@ func (c *copying) origin(m *store.Message) string {
 		return ""
 	}
 	text := " from " + m.Sender
-	if age := theme.Age(c.now.Sub(m.Received)); age != "now" {
+	if age := theme.Age(c.serviceNow().Sub(m.Received)); age != "now" {
 		text += ", " + age + " ago"
 	}
 	return text

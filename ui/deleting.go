@@ -110,7 +110,7 @@ func (d deleting) askInboxes(in []*store.Inbox) tea.Cmd {
 	case len(in) > 1:
 		x.what = fmt.Sprintf("%d inboxes", len(in))
 		title, text = "Delete "+x.what+"?", []string{deletionNotice(messages) + " with them. " + forGood}
-	case in[0].Gone(d.now):
+	case in[0].Gone(d.serviceNow()):
 		title, text = "Remove this inbox from the list?", []string{x.what, "It no longer exists."}
 	}
 	return d.ask(title, len(in), addresses, x, text...)

@@ -86,13 +86,13 @@ func (a *app) statusItems() []string {
 			parts = append(parts, th.Dim.On(fmt.Sprintf("%d of %d requests this minute", u.Used, u.Stated)))
 		}
 	}
-	if i := a.inboxes.Inbox(); i != nil && !i.Expires.IsZero() && !i.Gone(a.now) {
-		left := theme.Remaining(i.Expires.Sub(a.now))
+	if i := a.inboxes.Inbox(); i != nil && !i.Expires.IsZero() && !i.Gone(a.serviceNow()) {
+		left := i.Expires.Sub(a.serviceNow())
 		style := th.Dim
-		if i.Expires.Sub(a.now) <= lists.NearEnd {
+		if left <= lists.NearEnd {
 			style = th.Warn
 		}
-		parts = append(parts, style.On(left+" left"))
+		parts = append(parts, style.On(theme.Remaining(left)+" left"))
 	}
 	if all, _ := a.inboxes.Numbers(store.All); a.layout.Panes[theme.Inboxes].Empty() { // which says it otherwise
 		if here, _ := a.inboxes.Numbers(a.messages.InboxID); all > here {
@@ -140,7 +140,7 @@ func (a *app) state() string {
 		return th.Dim.On("○ connecting")
 	case i != nil && i.Deleted():
 		return th.Dim.On("✕ deleted")
-	case i != nil && i.Gone(a.now):
+	case i != nil && i.Gone(a.serviceNow()):
 		return th.Dim.On("✕ expired")
 	case i != nil && i.Paused:
 		return th.Warn.On("○ paused")
@@ -179,7 +179,7 @@ func (a *app) noMessages(w int) []string {
 		return do("There are no inboxes.", "new-inbox", "creates one and copies its address")
 	case i == nil:
 		return say("No mail in any inbox yet.")
-	case i.Gone(a.now):
+	case i.Gone(a.serviceNow()):
 		return do("This inbox expired or was deleted, with its messages.", "new-inbox", "creates a new one")
 	case i.State == store.Failing:
 		return do(session.Explain(i.Err), "refresh", "tries again")
@@ -195,7 +195,7 @@ func (a *app) hint(id, does string) string { return theme.Hint(a.theme, a.table.
 func (a *app) waiting(i *store.Inbox, w int) []string {
 	th := a.theme
 	address, note := a.session().SendTo()
-	wait := theme.Waited(a.now.Sub(i.Created))
+	wait := theme.Waited(a.serviceNow().Sub(i.Created))
 	var out []string
 	switch smtp := "SMTP " + address; {
 	case address == "":

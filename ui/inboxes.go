@@ -137,7 +137,7 @@ func (g inboxActions) add(in api.Inbox) (selected bool) {
 
 // extend asks for how long to extend an inbox: the time is added to what is left, and the new end is shown.
 func (g inboxActions) extend(i *store.Inbox) tea.Cmd {
-	s, id, end := g.session(), i.ID, i.Expires
+	s, id, end := g.session(), i.ID, i.Expires.Add(-g.store.Ahead)
 	if end.Before(g.now) { // the service did not say when it expires
 		end = g.now
 	}
@@ -162,7 +162,7 @@ func (g inboxActions) extend(i *store.Inbox) tea.Cmd {
 				return s.Extend(ctx, id, time.Until(end.Add(by)))
 			}, func(got api.Inbox) tea.Cmd {
 				g.put(got)
-				return g.report(host.Result{Text: "+" + v[0] + ": " + g.theme.Until(s.Here(got).ExpiresAt, g.now)})
+				return g.report(host.Result{Text: "+" + v[0] + ": " + g.theme.Until(got.ExpiresAt.Add(-g.store.Ahead), g.now)})
 			}), nil)
 		},
 	}))

@@ -141,3 +141,25 @@ func TestExtendingAddsTime(t *testing.T) {
 		h.step("+ ctrl+u 2d", "+2d: expires "+end.Add(90*time.Minute+48*time.Hour).Format("2 Jan 15:04"))
 	})
 }
+
+// What the service says of its inboxes and messages is compared with its own clock, wherever that and this machine's go.
+func TestTheClockOfTheServiceCounts(t *testing.T) {
+	for _, ahead := range []time.Duration{0, -3 * time.Hour, 3 * time.Hour} {
+		play(t, setting{width: 120, height: 36, service: apitest.Options{Extensions: true, Ahead: ahead}, before: func(h *harness) {
+			h.mail(h.inboxNamed("ada", time.Hour).Email, apitest.Mail{FromName: "Acme", Subject: "Before the start"})
+		}}, func(h *harness) {
+			h.wait(time.Second)
+			h.step("y", "● 60 min left", " now │")
+			h.server.SetAhead(ahead + 25*time.Hour)
+			h.wait(time.Minute)
+			h.see("✕ expired 24 h ago")
+			h.server.SetAhead(ahead)
+			h.wait(time.Minute)
+			h.see("● 58 min left", "58 min left · ● live", "2 min │")
+			h.dontSee("no longer exists")
+			h.mail("ada@apitest.example", apitest.Mail{FromName: "Acme", Subject: "After all"})
+			h.wait(2 * time.Second)
+			h.see("After all", "last mail after 2 min · 58 min left · ● live", "2 min after you copied")
+		})
+	}
+}

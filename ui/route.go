@@ -19,6 +19,9 @@ import (
 // Update changes the state and returns the work to do; it does no I/O itself.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = time.Now()
+	if s := a.session(); s != nil {
+		a.store.Ahead = s.Ahead()
+	}
 	cmd := a.route(msg)
 	return a, tea.Batch(cmd, a.runDue(), a.fit())
 }

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,6 +95,7 @@ type Server struct {
 	accepted []time.Time          // the requests of the last minute
 	received map[string]time.Time // by ID of a message, as its Mail has it
 	fault    fault
+	ahead    atomic.Int64 // see Options.Ahead
 	delay    time.Duration
 }
 
@@ -106,6 +108,7 @@ func New(t testing.TB, o Options) *Server {
 		panic(err)
 	}
 	s := &Server{options: o, received: map[string]time.Time{}}
+	s.SetAhead(o.Ahead)
 	s.closed, s.close = context.WithCancel(context.Background())
 	so := service.Options{Domains: []string{Domain, OtherDomain}, CatchAllTTL: time.Hour, Log: quiet}
 	if s.key, err = service.New(store{db, s}, so).EnsureKey(s.closed, o.Key, "", service.Enterprise); err != nil {
@@ -140,6 +143,11 @@ func (s *Server) Close() {
 	_ = s.rest.Shutdown(context.Background()) // it serves no connections
 }
 
+// SetAhead moves the clock of the server, see [Options].
+func (s *Server) SetAhead(by time.Duration) { s.ahead.Store(int64(by)) }
+
+func (s *Server) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
+
 // store has the clock and the rate limit of a server, and what a [Mail] says of its arrival.
 type store struct {
 	*pebble.Store
@@ -147,7 +155,7 @@ type store struct {
 }
 
 // Now implements service.Shared.
-func (s store) Now() time.Time { return time.Now().Add(s.server.options.Ahead) }
+func (s store) Now() time.Time { return s.server.now() }
 
 // Listen implements service.Shared.
 func (s store) Listen(context.Context, func(string)) error { return nil }
@@ -418,7 +426,7 @@ func (s *Server) send(w http.ResponseWriter, answer *httptest.ResponseRecorder) 
 	for name, values := range answer.Header() {
 		w.Header()[name] = values
 	}
-	w.Header().Set("Date", time.Now().Add(s.options.Ahead).UTC().Format(http.TimeFormat))
+	w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes())
 }

@@ -67,6 +67,7 @@ func (f *follower) answered(i *inbox, r *request, ask api.Poll, list api.List, e
 		f.succeeded(r.began)
 		f.w.forget(i.id, i.generation)
 		f.remove(i.id)
+		f.list.etag, f.list.raw = "", nil // a list that has it after all, as after a change of the clock, is news
 		f.emitInbox(i, Event{Kind: Gone})
 		return false
 	default:

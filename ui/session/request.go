@@ -99,28 +99,17 @@ func (s *Session) remember(in api.Inbox, err error) (api.Inbox, error) {
 // maxDrift is how far two clocks that agree may seem apart: the service's is known to the second.
 const maxDrift = 2 * time.Second
 
-// ahead is how far the clock of the service is ahead of this machine's.
-func (s *Session) ahead() time.Duration {
+// Ahead is how far the clock of the service is ahead of this machine's.
+func (s *Session) Ahead() time.Duration {
 	if by := time.Until(s.Client.ServiceTime()); by.Abs() > maxDrift {
 		return by
 	}
 	return 0
 }
 
-// Here returns an inbox that expires, by the clock of this machine, when it does by the service's.
-func (s *Session) Here(in api.Inbox) api.Inbox {
-	if !in.ExpiresAt.IsZero() {
-		in.ExpiresAt = in.ExpiresAt.Add(-s.ahead())
-	}
-	return in
-}
-
 // Label saves the label of an inbox in the registry.
 func (s *Session) Label(i *store.Inbox) tea.Cmd {
 	k := registry.Inbox{ID: i.ID, Email: i.Email, Label: i.Label, CreatedAt: i.Created, ExpiresAt: i.Expires}
-	if !k.ExpiresAt.IsZero() {
-		k.ExpiresAt = k.ExpiresAt.Add(s.ahead())
-	}
 	return func() tea.Msg {
 		if err := s.Registry.Put(k); err != nil {
 			return host.Result{Err: err}

@@ -233,18 +233,3 @@ func TestARequestIsBoundedInTime(t *testing.T) {
 		}
 	})
 }
-
-// Inboxes expire by the service's clock, shown by this machine's.
-func TestTheClockOfTheServiceCounts(t *testing.T) {
-	ask(t, apitest.Options{Ahead: -3 * time.Hour}, func(s *Session, _ *apitest.Server, _ string) {
-		made, err := s.Create(s.ctx, api.CreateInbox{TTL: 600})
-		left := time.Until(s.Here(made).ExpiresAt)
-		if err != nil || (left-10*time.Minute).Abs() > maxDrift {
-			t.Errorf("it has %v left, %v", left, err)
-		}
-		s.Label(&store.Inbox{ID: made.ID, Email: made.Email, Label: "x", Expires: s.Here(made).ExpiresAt})()
-		if known, err := s.Registry.List(); err != nil || (known[0].ExpiresAt.Sub(made.ExpiresAt)).Abs() > maxDrift {
-			t.Errorf("known are %+v, %v", known, err)
-		}
-	})
-}

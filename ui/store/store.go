@@ -25,7 +25,8 @@ type Store struct {
 	More     int                 // inboxes that the service has besides those it lists
 	Messages map[string]*Message // by key
 	Opened   Cache
-	Revision uint64 // counts the changes of what a search sees
+	Revision uint64        // counts the changes of what a search sees
+	Ahead    time.Duration // how far the clock of the service is ahead of this machine's
 
 	seen    map[string]registry.ReadState // what was seen of each inbox, by its ID; see [Store.Merge]
 	started time.Time
@@ -47,7 +48,8 @@ func New(now time.Time) *Store {
 	}
 }
 
-// Put adds or updates an inbox, and reports whether it is new. It returns nil for one deleted here.
+// Put adds or updates an inbox, and reports whether it is to be watched from now on: it is new, or was gone. It returns nil
+// for one deleted here.
 func (s *Store) Put(in api.Inbox, now time.Time) (*Inbox, bool) {
 	if s.dropped[in.ID] {
 		return nil, false
@@ -56,7 +58,7 @@ func (s *Store) Put(in api.Inbox, now time.Time) (*Inbox, bool) {
 	if !known {
 		i = &Inbox{ID: in.ID, Created: in.CreatedAt}
 		if i.Created.IsZero() {
-			i.Created = now
+			i.Created = now.Add(s.Ahead)
 		}
 		s.Inboxes[in.ID] = i
 		at, _ := slices.BinarySearchFunc(s.Order, i, func(id string, i *Inbox) int {
@@ -65,7 +67,11 @@ func (s *Store) Put(in api.Inbox, now time.Time) (*Inbox, bool) {
 		s.Order = slices.Insert(s.Order, at, in.ID)
 	}
 	i.Email, i.Expires = render.Clean(in.Email), in.ExpiresAt
-	return i, !known
+	if known && i.State != Gone {
+		return i, false
+	}
+	i.State = Unlisted
+	return i, true
 }
 
 // PutKnown is [Store.Put] for an inbox of the registry, with its label.
@@ -124,7 +130,7 @@ func (s *Store) DropMessages(keys ...string) {
 func (s *Store) Prune(now time.Time, keep func(id string) bool) bool {
 	pruned := false
 	for _, id := range slices.Clone(s.Order) {
-		if i := s.Inboxes[id]; i.State == Gone && now.Sub(i.EndedAt) > keepGone && !keep(id) {
+		if i := s.Inboxes[id]; i.State == Gone && now.Add(s.Ahead).Sub(i.EndedAt) > keepGone && !keep(id) {
 			s.Forget(id)
 			pruned = true
 		}
@@ -147,7 +153,7 @@ func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 		s.RetryPrefetches()
 		return i, s.list(i, e.Messages, now)
 	case watch.Gone:
-		i.State, i.EndedAt = Gone, now
+		i.State, i.EndedAt = Gone, now.Add(s.Ahead)
 	case watch.Failed:
 		i.State, i.Err = Failing, e.Err
 	case watch.Recovered:
@@ -171,11 +177,11 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 		if m == nil {
 			m = newMessage(i.ID, key, sum)
 			m.Unread = s.seen[i.ID].Unread(sum.ID, sum.ReceivedAt)
-			if m.Unread && (!first || sum.ReceivedAt.After(s.started)) {
+			if m.Unread && (!first || sum.ReceivedAt.After(s.started.Add(s.Ahead))) {
 				arrived = append(arrived, m)
 			}
 			if m.Received.IsZero() {
-				m.Received = now
+				m.Received = now.Add(s.Ahead)
 			}
 			s.Messages[key] = m
 		}
