@@ -178,7 +178,6 @@ type Link struct {
 type Image struct {
 	N             int
 	Alt           string
-	HasAlt        bool // has an alt attribute, which may be empty
 	Src           string
 	Width, Height int // declared size in px; 0 if unknown
 	Link          int

@@ -157,8 +157,6 @@ func (a *alts) text(im *doc.Image, link int, beside []string) string {
 	switch {
 	case alt == "" && !reached:
 		return a.name(im, link)
-	case alt == "" && link == 0 && !im.Remote && !im.HasAlt && !icon(im):
-		return placeholder(im)
 	case reached && said != "" && (repeated(beside, words, icon(im)) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
 		return ""
 	}
@@ -194,10 +192,7 @@ func (a *alts) name(im *doc.Image, n int) string {
 		}
 		return domain
 	}
-	if words := fileWords(im.Src); words != "" {
-		return words
-	}
-	return placeholder(im)
+	return cmp.Or(fileWords(im.Src), im.Alt, placeholder(im))
 }
 
 // onlyImage returns the image that a block consists of, or nil.

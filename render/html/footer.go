@@ -31,7 +31,8 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 		total += len(l.Text())
 	}
 	at, first, found, doubt := len(blocks), content, false, false
-	for i := len(blocks) - 1; i > 0; i-- {
+	i := len(blocks) - 1
+	for ; i > 0; i-- {
 		if taken += len(blocks[i].Text()); taken*10 > total*7 {
 			break
 		}
@@ -51,8 +52,8 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 			doubt = true
 		}
 	}
-	if found && first != footerSure && blocks[at-1].Kind == doc.Heading {
-		at++ // what is below a heading belongs to it
+	if first != footerSure && len(blocks) > 0 && blocks[i].Kind == doc.Heading {
+		return blocks // what is below a heading belongs to it
 	}
 	from := at
 	for glued(blocks, from) && w.class(blocks[from-1]) > content {

@@ -26,7 +26,7 @@ func (b *builder) readImage(n *html.Node, s *css.Style) doc.Image {
 		case "src":
 			im.Src = strings.TrimSpace(a.Val)
 		case "alt":
-			im.Alt, im.HasAlt = clean.Line(a.Val), true
+			im.Alt = clean.Line(a.Val)
 		case "title":
 			title = clean.Line(a.Val)
 		case "width":
@@ -95,21 +95,12 @@ func (b *builder) image(f *frame) {
 	}
 	b.anchor.image = n
 	text := im.Alt
-	if text == "" && (im.Width*im.Height >= 20_000 || enclosed(&im)) {
+	if text == "" && im.Width*im.Height >= 20_000 {
 		text = placeholder(&im)
 	}
 	if text != "" {
 		b.showImage(f, n, text)
 	}
-}
-
-// enclosed reports whether an image is part of the message and not known to be small.
-func enclosed(im *doc.Image) bool {
-	if im.Width > 0 || im.Height > 0 {
-		return false
-	}
-	scheme, data, _ := strings.Cut(im.Src, ":")
-	return strings.EqualFold(scheme, "cid") || strings.EqualFold(scheme, "data") && len(data) > 300
 }
 
 // showImage adds the text that represents an image. It is readable whatever the style around it.

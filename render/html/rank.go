@@ -230,12 +230,15 @@ func (b *builder) markFaint() {
 			}
 		}
 	}
-	most := strengths[b.doc.Color]
-	limit := max(min(faintBelow, most-.1), most-fainterBy)
+	most, body := strengths[b.doc.Color], b.bodySize()
 	for leaf := range b.doc.Leaves() {
 		for i := range leaf.Spans {
 			s := &leaf.Spans[i].Style
-			if leaf.Kind != doc.Heading && !s.Bold && !s.Background.Set && s.Color.Grey() {
+			limit := max(min(faintBelow, most-.1), most-fainterBy)
+			if s.Size <= body*.9 {
+				limit = most - smallerBy
+			}
+			if leaf.Kind != doc.Heading && !s.Background.Set && s.Color.Grey() {
 				if strength := b.strength(leaf, s.Color); strength > unseen && strength < limit {
 					s.Role = doc.Secondary
 				}
@@ -249,6 +252,9 @@ const faintBelow = .535
 
 // fainterBy is how much weaker than the body text is that is faint beside it.
 const fainterBy = .35
+
+// smallerBy is how much weaker than the body smaller text is that is faint beside it.
+const smallerBy = .09
 
 // unseen is the strength up to which text cannot be read on what is behind it: an image must be.
 const unseen = .1

@@ -117,7 +117,8 @@ func TestFaint(t *testing.T) {
 		"a dark mail":                  {`<body bgcolor="#111111"><p style="color:#eee">one` + more + `<p style="color:#666">two`, "eeeeee", "two"},
 		"a sheet on a dark page":       {`<body bgcolor="#111111"><div style="background:#fff;color:#333"><p>one` + more + `<p style="color:#999">two</div>`, "333333", "two"},
 		"a colour is not faint":        {`<p>one` + more + `<p style="color:#f0a0a0">two`, "", ""},
-		"what is bold is not":          {`<p>one` + more + `<p style="color:#aaa"><b>two</b>`, "", ""},
+		"a smaller grey":               {`<p style="color:#333">one` + more + `<p style="color:#666;font-size:13px">two`, "333333", "two"},
+		"what is bold":                 {`<p>one` + more + `<p style="color:#aaa"><b>two</b>`, "", "two"},
 		"nor is a heading":             {`<p>one` + more + `<h2 style="color:#aaa;font-weight:400">two</h2>`, "", ""},
 		"on a fill of its own":         {`<p>one` + more + ` <span style="color:#999;background:#555">two</span>`, "", ""},
 	} {
