@@ -175,6 +175,92 @@ func TestContrast(t *testing.T) {
 	}
 }
 
+// chroma returns how far the channels of a colour are from each other, and its hue in degrees.
+func (c rgb) chroma() (most, hue float64) {
+	r, g, b := float64(c[0]), float64(c[1]), float64(c[2])
+	hue = math.Atan2(math.Sqrt(3)*(g-b), 2*r-g-b) * 180 / math.Pi
+	return max(r, g, b) - min(r, g, b), hue
+}
+
+// runs returns the fills and the inks of runs, of which each is white or black on a colour of its own.
+func runs(theme render.Theme, light bool, fills []rgb) (out []screen) {
+	ink := map[bool]string{true: "#fff", false: "#000"}[light]
+	html := ""
+	for _, c := range fills {
+		html += fmt.Sprintf(`word <span style="color:%s;background:#%02x%02x%02x">fill</span> `, ink, c[0], c[1], c[2])
+	}
+	s := screen{}
+	for _, l := range render.Open(mail.Message{HTML: "<p>" + html}).Lines(render.Rich, render.Options{Width: 80, Theme: theme}) {
+		s.words(l.Styled, func(text string) {
+			if text == "fill" {
+				out = append(out, s)
+			}
+		})
+	}
+	return out
+}
+
+// TestFills: greys stay greys and differ as much from the terminal's background as from the page's, lighter ones less; hues
+// stay what they are; similar colours are similar; and white that can be read stays white.
+func TestFills(t *testing.T) {
+	blend := func(a, b rgb, t float64) (c rgb) {
+		for i := range c {
+			c[i] = uint8(float64(a[i]) + (float64(b[i])-float64(a[i]))*t)
+		}
+		return c
+	}
+	for _, theme := range []render.Theme{{Profile: layout.TrueColor}, {Profile: layout.ANSI256}, {Profile: layout.ANSI16},
+		{Profile: layout.TrueColor, Dark: true}, {Profile: layout.ANSI256, Dark: true}, {Profile: layout.ANSI16, Dark: true}} {
+		name := fmt.Sprintf("profile %d, dark %v", theme.Profile, theme.Dark)
+		var greys []rgb
+		for v := 255 - 24; v >= 0; v-- {
+			greys = append(greys, rgb{uint8(v), uint8(v), uint8(v)})
+		}
+		last := 0.
+		for i, s := range runs(theme, false, greys) {
+			away := s.bg.luminance()
+			if !theme.Dark {
+				away = 1 - away
+			}
+			if most, _ := s.bg.chroma(); most > 0 || away < last {
+				t.Errorf("%s: %v is drawn in %v, further in than a lighter one", name, greys[i], s.bg)
+			}
+			last = away
+		}
+		for hue := range 24 {
+			full := rgb{}
+			for i := range full {
+				full[i] = uint8(255 * min(max(.5+math.Cos(float64(hue)*math.Pi/12-float64(i)*math.Pi*2/3), 0), 1))
+			}
+			var ramp []rgb
+			for step := 10.; step < 64; step++ {
+				ramp = append(ramp, blend(rgb{255, 255, 255}, full, step/64))
+			}
+			for step := 0.; step < 48; step++ {
+				ramp = append(ramp, blend(full, rgb{}, step/64))
+			}
+			white, light, dark := rgb{255, 255, 255}, runs(theme, true, ramp), runs(theme, false, ramp)
+			for i, s := range dark {
+				c := ramp[i]
+				_, want := c.chroma()
+				most, got := s.bg.chroma()
+				turn := math.Abs(math.Remainder(got-want, 360))
+				if theme.Profile != layout.ANSI16 && (most == 0 || turn > map[layout.Profile]float64{layout.TrueColor: 15, layout.ANSI256: 50}[theme.Profile]) {
+					t.Errorf("%s: %v is drawn in %v, %.f° off", name, c, s.bg, turn)
+				}
+				if theme.Profile != layout.ANSI16 && ratio(white, c) > 2.2 && light[i].fg != white {
+					t.Errorf("%s: white on %v is drawn in %v on %v", name, c, light[i].fg, light[i].bg)
+				}
+				for j, before := range dark[max(i-1, 0)].bg {
+					if theme.Profile == layout.TrueColor && max(before, s.bg[j])-min(before, s.bg[j]) > 24 {
+						t.Errorf("%s: %v is drawn in %v, the one before it in %v", name, c, s.bg, dark[i-1].bg)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestEdgesOfButtons: whatever the colour of a button, its edges can be seen (WCAG 2, 1.4.11).
 func TestEdgesOfButtons(t *testing.T) {
 	for _, fill := range []string{"#000", "#1f2937", "#0044aa", "#fff", "#f3f4f6", "#ecb57c", "#ffd814", "#1e1e1e", "transparent;border:1px solid #ccc"} {
@@ -223,10 +309,10 @@ func TestNeutralButtons(t *testing.T) {
 			t.Errorf("dark %v: white is %q, without a fill %q", dark, a, b)
 		}
 	}
-	page := render.Open(mail.Message{HTML: `<body style="background:#000;color:#fff"><p>Everything must go</p><a href="https://acme.example/" style="background:#fff;color:#111;padding:9px 20px">Start</a></body>`})
+	page := render.Open(mail.Message{HTML: `<body style="background:#000;color:#fff"><p>Everything <b style="background:#333">must</b> go</p><a href="https://acme.example/" style="background:#fff;color:#111;padding:9px 20px">Start</a></body>`})
 	lines := page.Lines(render.Rich, render.Options{Width: 80, Theme: layout.Theme{Dark: true, Profile: layout.TrueColor}})
-	if line := lines[len(lines)-1].Styled; !strings.Contains(line, "48;2;255;255;255m Start ") {
-		t.Errorf("white on a page in black: %q", line)
+	if line := lines[0].Styled + lines[len(lines)-1].Styled; !strings.Contains(line, "48;2;51;51;51m must ") || !strings.Contains(line, "48;2;255;255;255m Start ") {
+		t.Errorf("on a page in black: %q", line)
 	}
 }
 

@@ -17,6 +17,7 @@ type Document struct {
 	Preheader string   // hidden text before the first visible text, which mail clients show in their list
 	RTL       bool     // written from right to left as a whole
 	Color     Color    // that most of its text has; unset: the default
+	Dark      bool     // most of its text is on a dark page
 	Blocks    []*Block // top level, in reading order
 	Links     []Link   // link number n is Links[n-1]; no URL occurs twice
 	Images    []Image  // in order, spacers and trackers included

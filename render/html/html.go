@@ -79,10 +79,34 @@ func (b *builder) finish() *doc.Document {
 	}
 	d.Simplified = cmp.Or(b.bounds.simplified, b.source.lost)
 	b.tidy()
+	d.Dark = b.dark()
 	if strings.HasPrefix(d.Simplified, beginning) { // said where it is cut, too: a pipe shows no notices
 		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order + 1, Spans: []doc.Span{{Text: "[" + d.Simplified + "]"}}})
 	}
 	return d
+}
+
+// darkPage is the brightness below which a page is dark.
+const darkPage = .3
+
+// dark reports whether most of the text is on a dark page, or on a dark sheet on it.
+func (b *builder) dark() bool {
+	most := 0
+	for i := range b.positions {
+		page, in := b.canvas, b.positions[i].in
+		for in != nil && !(in.ground && in.fill.Set) {
+			in = in.around
+		}
+		if in != nil {
+			page = in.fill
+		}
+		if page.Set && luma(page) < darkPage {
+			most += b.positions[i].weight
+		} else {
+			most -= b.positions[i].weight
+		}
+	}
+	return most > 0
 }
 
 // Bounds on the hidden text that is kept. All of it is counted.

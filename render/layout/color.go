@@ -1,7 +1,9 @@
 package layout
 
 import (
+	"cmp"
 	"math"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -51,11 +53,14 @@ var (
 
 // against returns the one of black and white that has more contrast with a background.
 func against(back doc.Color) doc.Color {
-	if doc.Contrast(black, back) > doc.Contrast(white, back) {
-		return black
+	if lightInk(back) {
+		return white
 	}
-	return white
+	return black
 }
+
+// lightInk reports a background on which white has more contrast than black.
+func lightInk(back doc.Color) bool { return doc.Contrast(white, back) >= doc.Contrast(black, back) }
 
 // readable returns the colour of the terminal nearest to c that has at least a contrast with back.
 func (n *inks) readable(c, back doc.Color, least float64) ink {
@@ -77,22 +82,51 @@ func (n *inks) toned(c, end, back doc.Color, least float64) ink {
 	return 0
 }
 
+// mirrors reports text that is darker or lighter than its fill where the fill, as it is here, is too dark or too light for that.
+func (n *inks) mirrors(text doc.Color) bool {
+	return n.flipped && lightInk(n.back) != (doc.Luminance(text) > doc.Luminance(n.sent))
+}
+
 // onBand returns the colour of text on a band: the sender's from 3:1 on, else one that is lighter or
 // darker still.
 func (n *inks) onBand(c doc.Color) ink {
+	if n.mirrors(c) {
+		if c.Grey() || n.body.Set && near(c, n.body) {
+			return n.text
+		}
+		return n.readable(c, n.back, max(strength(c, n.sent), minContrast))
+	}
 	end := black
-	if doc.Luminance(c) > doc.Luminance(n.back) {
+	if doc.Luminance(c) > doc.Luminance(n.sent) {
 		end = white
 	}
-	if i := n.toned(c, end, n.back, minStrong); i != 0 {
-		return i
+	return cmp.Or(n.toned(c, end, n.back, minStrong), n.readable(c, n.back, minContrast), n.text)
+}
+
+// leastMeant is the contrast of light text with its fill from which on the fill is darkened for it. Text that is paler still
+// becomes dark.
+const leastMeant = 2
+
+// under returns a fill, which the sender has as sent, as it is under text: as dark as light text needs.
+func (n *inks) under(text, sent, fill doc.Color) doc.Color {
+	if !text.Set || doc.Luminance(text) < doc.Luminance(sent) || doc.Contrast(text, sent) < leastMeant {
+		return fill
 	}
-	return n.readable(c, n.back, minContrast)
+	for t := 0.; t <= .5; t += 1. / 32 {
+		dark := mix(fill, black, t)
+		if n.theme.Profile == ANSI16 && dark.Grey() {
+			break // no hue is left
+		}
+		if doc.Contrast(text, n.shown(n.convert(dark))) >= minStrong {
+			return dark
+		}
+	}
+	return fill
 }
 
 // onFill returns the colours of text on a fill, and of the fill.
 func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
-	bg = n.convert(fill)
+	bg = n.convert(n.under(text, fill, fill))
 	behind := n.shown(bg)
 	if text.Set {
 		if fg = n.convert(text); doc.Contrast(n.shown(fg), behind) >= minStrong {
@@ -102,39 +136,68 @@ func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
 	return n.convert(against(behind)), bg
 }
 
-// leastButton is the least contrast of a button with what is behind it.
-const leastButton = 1.6
+// leastButton is how far a button is at least from what is behind it.
+const leastButton = .15
+
+// apart returns how different two colours look: 0 to 1, as from black to white.
+func apart(a, b doc.Color) float64 {
+	x, y := doc.Lab(a), doc.Lab(b)
+	return math.Sqrt((x.L-y.L)*(x.L-y.L) + (x.A-y.A)*(x.A-y.A) + (x.B-y.B)*(x.B-y.B))
+}
 
 // distinct makes a fill differ visibly from the background.
 func (n *inks) distinct(fill doc.Color, least float64) doc.Color {
 	end := against(n.back)
 	for t := .0; t < .6; t += .05 {
-		if c := mix(fill, end, t); doc.Contrast(c, n.back) >= least {
+		if c := mix(fill, end, t); apart(c, n.back) >= least {
 			return c
 		}
 	}
 	return mix(fill, end, .6)
 }
 
-// leastHue is the difference between the channels of a tint by which it has a hue.
+// saturation returns the difference between the strongest and the weakest channel of a colour.
+func saturation(c doc.Color) int { return int(max(c.R, c.G, c.B)) - int(min(c.R, c.G, c.B)) }
+
+// leastHue is the saturation of a tint by which it has a hue.
 const leastHue = 12
 
-// full returns the colour of which one is a tint.
+// full returns the colour of which one with a hue is a tint.
 func full(c doc.Color) doc.Color {
 	most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
-	if most-least < leastHue {
-		return white
-	}
 	v := func(v uint8) uint8 { return uint8(int(v-least) * int(most) / int(most-least)) }
 	return doc.Color{R: v(c.R), G: v(c.G), B: v(c.B), Set: true}
 }
 
-// subdued returns a fill that is as faint in the dark as a tint is on paper.
-func (n *inks) subdued(fill doc.Color) doc.Color {
-	if tint := doc.Luminance(fill) > .6 && max(fill.R, fill.G, fill.B)-min(fill.R, fill.G, fill.B) < 96; tint && doc.Luminance(n.back) < .2 && n.theme.Profile != ANSI16 {
-		return mix(n.back, full(fill), .15)
+// farthest is how far, of 255, the fill is from the terminal's background that is farthest from the page's: black on white.
+const farthest = 70
+
+// surface returns a fill on a terminal that is dark where the page is light, or the other way round: one that is close to the
+// page's colour is close to the terminal's, and differs as much from greys. What has a strong hue, neither light nor dark,
+// stays what it is, and what is between them is in between.
+func (n *inks) surface(fill doc.Color) doc.Color {
+	pale := min(2-4*float64(saturation(fill))/float64(max(fill.R, fill.G, fill.B, 64)), 1)
+	if !n.turned || pale <= 0 {
+		return fill
 	}
-	return fill
+	brightness := func(c doc.Color) float64 { return (2*float64(c.R) + 5*float64(c.G) + float64(c.B)) / 8 }
+	y, to := brightness(fill), brightness(n.screen)
+	if lightInk(n.screen) {
+		to += farthest * math.Sqrt(1-y/255)
+	} else {
+		to -= farthest * math.Sqrt(y/255)
+	}
+	to = y + pale*(to-y)
+	scale := 1 + pale/2 // of the hue, which is weaker in the dark, within what there is
+	for _, v := range [...]uint8{fill.R, fill.G, fill.B} {
+		if d := float64(v) - y; d < 0 {
+			scale = min(scale, to/-d)
+		} else if d > 0 {
+			scale = min(scale, (255-to)/d)
+		}
+	}
+	v := func(v uint8) uint8 { return uint8(to + scale*(float64(v)-y) + .5) }
+	return doc.Color{R: v(fill.R), G: v(fill.G), B: v(fill.B), Set: true}
 }
 
 // convert returns the nearest colour that the terminal has.
@@ -143,11 +206,7 @@ func (n *inks) convert(c doc.Color) ink {
 	case TrueColor:
 		return inkRGB | ink(c.R)<<16 | ink(c.G)<<8 | ink(c.B)
 	case ANSI256:
-		i := nearest(c, 16, 256)
-		if p := palette(i); p.R == p.G && p.G == p.B && !c.Grey() {
-			i = nearest(full(c), 16, 256) // rather brighter than without its hue
-		}
-		return ink256 | ink(i)
+		return ink256 | ink(nearest(c, 16, 256))
 	case ANSI16:
 		return ink16 | ink(hue16(c))
 	}
@@ -184,19 +243,30 @@ func (n *inks) shown(i ink) doc.Color {
 	return against(n.back)
 }
 
-// nearest returns the index, from lo up to hi, of the palette's colour that looks nearest to c.
+// nearest returns the index, from lo up to hi, of the palette's colour that looks nearest to c. A grey has none with a hue;
+// of more than sixteen, a colour has one with its hue.
 func nearest(c doc.Color, lo, hi int) int {
-	best, least := lo, math.MaxFloat64
-	for i := lo; i < hi; i++ {
-		p := palette(i)
-		mean := (float64(c.R) + float64(p.R)) / 2
-		r, g, b := float64(c.R)-float64(p.R), float64(c.G)-float64(p.G), float64(c.B)-float64(p.B)
-		if d := (2+mean/256)*r*r + 4*g*g + (2+(255-mean)/256)*b*b; d < least {
-			best, least = i, d
+	best, least, lab := lo, math.MaxFloat64, doc.Lab(c)
+	grey := lab.Chroma() < hued
+	for i, p := range labs()[lo:hi] {
+		l, a, b := lab.L-p.L, lab.A-p.A, lab.B-p.B
+		if d := l*l + a*a + b*b; d < least && (grey && p.Chroma() < hued || !grey && (lo < 16 || lab.SameHue(p))) {
+			best, least = lo+i, d
 		}
 	}
 	return best
 }
+
+// hued is the chroma from which on a colour has a hue to keep.
+const hued = .03
+
+var labs = sync.OnceValue(func() []doc.LabColor {
+	all := make([]doc.LabColor, 256)
+	for i := range all {
+		all[i] = doc.Lab(palette(i))
+	}
+	return all
+})
 
 // basic are the sixteen colours of xterm.
 var basic = [16]uint32{0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,

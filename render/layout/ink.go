@@ -84,17 +84,24 @@ func appendInk(b []byte, c ink, base int64) []byte {
 
 // inks converts the colours of a message and of a theme to those of the terminal.
 type inks struct {
-	theme  Theme
-	back   doc.Color              // the background of text
-	body   doc.Color              // the message's colour that becomes the terminal's own
-	roles  [doc.Secondary + 1]ink // the colours of the theme
-	text   ink                    // of text without a colour on a band; 0 elsewhere
-	fill   ink                    // of a band
-	faint  bool                   // that is so faint that ink on it is as elsewhere
-	bands  map[doc.Color]*inks    // on a band of a colour
-	looks  map[lookKey]pen
-	pixels map[color.RGBA]ink // of images
+	theme   Theme
+	screen  doc.Color              // the terminal's background
+	dark    bool                   // the page of the message is
+	turned  bool                   // it is dark and the terminal light, or the other way round
+	back    doc.Color              // the background of text
+	sent    doc.Color              // the same as the sender has it
+	flipped bool                   // it is dark and that light, or the other way round
+	body    doc.Color              // the message's colour that becomes the terminal's own
+	roles   [doc.Secondary + 1]ink // the colours of the theme
+	text    ink                    // of text without a colour on a band; 0 elsewhere
+	fill    ink                    // of a band
+	bands   map[bandKey]*inks      // on a band of a colour
+	looks   map[lookKey]pen
+	pixels  map[color.RGBA]ink // of images
 }
+
+// bandKey is a fill, and the colour of the first text on it.
+type bandKey struct{ fill, text doc.Color }
 
 type lookKey struct {
 	style doc.Style
@@ -102,14 +109,16 @@ type lookKey struct {
 	dim   bool
 }
 
-func newInks(t Theme, body doc.Color) *inks {
-	n := &inks{theme: t, body: body, back: white, bands: map[doc.Color]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
+// newInks returns the inks for a message with text of the colour body on a page that is dark or light.
+func newInks(t Theme, body doc.Color, dark bool) *inks {
+	n := &inks{theme: t, body: body, dark: dark, screen: white, bands: map[bandKey]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
 	if t.Dark {
-		n.back = doc.Color{R: 0x1e, G: 0x1e, B: 0x1e, Set: true}
+		n.screen = doc.Color{R: 0x1e, G: 0x1e, B: 0x1e, Set: true}
 	}
 	if t.Background != nil {
-		n.back = fromColor(t.Background)
+		n.screen = fromColor(t.Background)
 	}
+	n.back, n.turned = n.screen, lightInk(n.screen) != dark
 	for role, c := range [...]color.Color{doc.Accent: t.Accent, doc.Good: t.Good, doc.Warning: t.Warning, doc.Bad: t.Bad, doc.Secondary: t.Dim} {
 		n.roles[role] = n.themed(c)
 	}
@@ -163,7 +172,7 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	if dim {
 		s.Role = doc.Secondary
 	}
-	if s.Role == doc.Secondary && n.fill != 0 && !n.faint && s.Color.Set {
+	if s.Role == doc.Secondary && n.fill != 0 && s.Color.Set && !n.mirrors(s.Color) {
 		s.Role = doc.Own // the band is the sender's, and so is what is faint on it
 	}
 	if s.Role != doc.Own {
@@ -185,16 +194,18 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	if s.Role != doc.Own || n.theme.Profile == NoColor {
 		return p
 	}
-	switch {
-	case s.Background.Set && distance(s.Background, back) >= leastFill:
-		if fill := n.subdued(s.Background); fill != s.Background {
-			p.bg = n.convert(fill)
-			p.fg = n.readable(s.Color, n.shown(p.bg), minContrast)
-		} else {
-			p.fg, p.bg = n.onFill(s.Color, fill)
+	if s.Background.Set && distance(s.Background, back) >= leastFill {
+		if on := n.on(s.Background, s.Color); on != nil {
+			p.bg, p.fg = on.fill, on.text
+			if s.Color.Set {
+				p.fg = on.onBand(s.Color)
+			}
+			return p
 		}
+	}
+	switch {
 	case !s.Color.Set:
-	case n.fill != 0 && !n.faint:
+	case n.fill != 0:
 		p.fg = n.onBand(s.Color)
 	case s.Color.Grey(), n.body.Set && near(s.Color, n.body):
 	case s.Bold:
@@ -218,7 +229,7 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 		return pen{attrs: bold | reverse}, pen{attrs: bold}
 	}
 	fg, bg := n.onFill(text, n.distinct(fill, leastButton))
-	if onBand && doc.Contrast(n.shown(bg), n.back) < leastBand { // of few colours
+	if onBand && apart(n.shown(bg), n.back) < leastBand { // of few colours
 		fg, bg = n.fill, n.text
 	}
 	edge = pen{fg: bg}
@@ -232,7 +243,7 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 // there are none.
 func (n *inks) face(s doc.Style, onBand bool) (fill, text doc.Color) {
 	fill, text = s.Background, s.Color
-	if !onBand && fill.Set && near(fill, white) && !(n.body.Set && doc.Luminance(n.body) > .5) { // the page shows through
+	if !onBand && fill.Set && near(fill, white) && !n.dark { // the page shows through
 		fill = doc.Color{}
 	}
 	switch {
@@ -263,36 +274,29 @@ func (n *inks) outlined(text doc.Color) (label, edge pen) {
 	return pen{fg: fg, bg: bg, attrs: bold}, pen{fg: n.readable(text, n.back, minStrong)}
 }
 
-// leastBand is the least contrast of a band with what is around it.
-const leastBand = 1.25
+// leastBand is how far a band is at least from what is around it.
+const leastBand = .045
 
-// on returns the inks on a band of a colour, nil if the terminal has none for it.
-func (n *inks) on(fill doc.Color) *inks {
+// on returns the inks on a band of a colour with text of another, nil if the terminal has none for it.
+func (n *inks) on(fill, text doc.Color) *inks {
 	if n.theme.Profile == NoColor {
 		return nil
 	}
-	m, ok := n.bands[fill]
+	key := bandKey{fill, text}
+	m, ok := n.bands[key]
 	if !ok {
-		m = n.band(fill)
-		n.bands[fill] = m
+		m = n.band(fill, text)
+		n.bands[key] = m
 	}
 	return m
 }
 
-// tinted returns the inks on a tint, where ink is as elsewhere if that is faint.
-func (n *inks) tinted(fill doc.Color) *inks {
-	faint := n.subdued(fill)
-	m := n.on(faint)
-	if m != nil && faint != fill {
-		m.faint, m.body = true, n.body
-	}
-	return m
-}
-
-func (n *inks) band(fill doc.Color) *inks {
-	m := &inks{theme: n.theme, fill: n.convert(n.distinct(fill, leastBand)),
-		bands: map[doc.Color]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
-	if m.back = n.shown(m.fill); doc.Contrast(m.back, n.back) < leastBand {
+func (n *inks) band(fill, text doc.Color) *inks {
+	surface := n.distinct(n.surface(fill), leastBand)
+	m := &inks{theme: n.theme, screen: n.screen, dark: n.dark, turned: n.turned, body: n.body,
+		sent: fill, flipped: lightInk(fill) != lightInk(surface), fill: n.convert(n.under(text, fill, surface)),
+		bands: map[bandKey]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
+	if m.back = n.shown(m.fill); apart(m.back, n.back) < leastBand/2 {
 		return nil
 	}
 	m.text = m.convert(against(m.back))
@@ -308,10 +312,13 @@ func (n *inks) band(fill doc.Color) *inks {
 	return m
 }
 
-// bar returns the pen for the bar of a callout. A tint is too pale for one.
+// bar returns the pen for the bar of a callout: the paler its colour, the greyer it is.
 func (n *inks) bar(c doc.Color) pen {
-	if n.theme.Profile == NoColor || max(c.R, c.G, c.B)-min(c.R, c.G, c.B) < leastHue {
-		return n.dim()
+	if n.theme.Profile != NoColor && saturation(c) >= leastHue {
+		grey := mix(n.back, against(n.back), .5)
+		if i := n.readable(mix(grey, full(c), min(float64(saturation(c))/64, 1)), n.back, minStrong); i != 0 {
+			return pen{fg: i}
+		}
 	}
-	return pen{fg: n.readable(full(c), n.back, minStrong)}
+	return n.dim()
 }

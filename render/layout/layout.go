@@ -88,7 +88,7 @@ func Lay(d *doc.Document, o Options) []Line {
 	o.Width = max(o.Width, 1)
 	l := &layouter{doc: d, opts: o, docWidth: o.Width, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool),
 		extents: make(map[*doc.Block]extent)}
-	l.ink = newInks(o.Theme, d.Color)
+	l.ink = newInks(o.Theme, d.Color, d.Dark)
 	if o.Width > Measure && o.Width < Unwrapped && !o.Wide {
 		l.opts.Width = min(o.Width, max(Measure, l.needed(d.Blocks)))
 		l.docWidth = l.opts.Width

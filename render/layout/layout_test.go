@@ -218,7 +218,7 @@ func TestColours(t *testing.T) {
 		{doc.Style{Color: c(0x00aa00)}, Theme{Profile: ANSI16, Dark: true}, "32"},
 		{doc.Style{Color: c(0xcc0000)}, Theme{}, ""},
 		{doc.Style{Color: c(0xffffff), Background: c(0x0000aa)}, Theme{Profile: TrueColor}, "38;2;255;255;255;48;2;0;0;170"},
-		{doc.Style{Color: c(0x000044), Background: c(0x0000aa)}, Theme{Profile: TrueColor}, "38;2;255;255;255;48;2;0;0;170"},
+		{doc.Style{Color: c(0x000044), Background: c(0x0000aa)}, Theme{Profile: TrueColor}, "38;2;151;151;179;48;2;0;0;170"},
 		{doc.Style{Bold: true, Italic: true, Underline: true, Strike: true}, Theme{}, "1;3;4;9"},
 	} {
 		d := &doc.Document{Blocks: []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "x", Style: test.style}}}}}

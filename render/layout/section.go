@@ -52,7 +52,7 @@ func (g *ground) under(p *piece) {
 func (l *layouter) section(b *doc.Block) {
 	if b.Hue.Set {
 		l.callout(b)
-	} else if on := l.ink.on(b.Background); on != nil {
+	} else if on := l.ink.on(b.Background, firstInk(b)); on != nil {
 		l.band(b, on)
 	} else {
 		l.gap = l.w.any()
@@ -111,14 +111,20 @@ func (l *layouter) filled(row *doc.Block, width int, f func()) {
 
 // inksOf returns the inks on a row.
 func (l *layouter) inksOf(row *doc.Block) *inks {
-	on := l.ink
-	switch {
-	case row.Hue.Set:
-		on = l.ink.tinted(row.Background)
-	case row.Background.Set:
-		on = l.ink.on(row.Background)
+	if !row.Background.Set {
+		return l.ink
 	}
-	return cmp.Or(on, l.ink)
+	return cmp.Or(l.ink.on(row.Background, firstInk(row)), l.ink)
+}
+
+// firstInk returns the colour of the first text on the fill of a block, unset if there is none.
+func firstInk(b *doc.Block) doc.Color {
+	for leaf := range b.Leaves() {
+		if s := &leaf.Spans[0].Style; !s.Background.Set && (!leaf.Background.Set || leaf.Background == b.Background) {
+			return s.Color
+		}
+	}
+	return doc.Color{}
 }
 
 // lower is the lower edge of a band, which is not drawn where another band follows.
