@@ -74,6 +74,7 @@ func (r *arrivals) mergeSeen(seen map[string]registry.ReadState, err error) tea.
 func (r *arrivals) apply(events []watch.Event) tea.Cmd {
 	var cmds []tea.Cmd
 	var mail []*store.Message
+	shown := r.message()
 	for _, e := range events {
 		r.log.Debug("watch", "kind", e.Kind, "inbox", e.InboxID, "messages", len(e.Messages), "new", len(e.New), "error", e.Err)
 		r.connection.Apply(e)
@@ -90,6 +91,9 @@ func (r *arrivals) apply(events []watch.Event) tea.Cmd {
 		r.messages.Pin()
 	}
 	r.updateLists()
+	if shown != nil && r.store.Messages[shown.Key] == nil {
+		r.note("No longer exists: “" + shown.Subject + "”")
+	}
 	if !r.touched { // nobody has chosen an inbox yet
 		r.begin()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/fortest"
 	"mayfly/ui/uitest"
 )
 
@@ -119,4 +120,15 @@ func TestAHostileNameInTheQuestion(t *testing.T) {
 		a.perform(table{actions: a.actions(nil)}.byID("delete-inbox"))
 		uitest.DrawDialog(t, a.dialogs[1], w, 8)
 	}
+}
+
+func TestAMessageThatIsDeletedElsewhere(t *testing.T) {
+	play(t, setting{width: 80, height: 24, service: extended, before: someMail}, func(h *harness) {
+		h.wait(time.Second)
+		h.press("j", "Z")
+		m := h.app.message() // which has the whole screen
+		fortest.Must(h.t, h.server.Client(api.Options{}).DeleteMessage(h.t.Context(), m.InboxID, m.ID))
+		h.wait(time.Second)
+		h.see("No longer exists: “", "Welcome!")
+	})
 }

@@ -106,7 +106,11 @@ func (p *Pane) lineNumber(n int) string {
 
 // trouble is row n of the error that kept the message from being shown.
 func (p *Pane) trouble(n int, err error) string {
-	lines := append(theme.Wrap(render.Clean(err.Error()), max(8, p.Rect.W-4)), "", theme.Hint(p.theme, p.hints.Retry, "try again"))
+	text, next := err.Error(), theme.Hint(p.theme, p.hints.Retry, "try again")
+	if p.Ended {
+		text, next = "The inbox no longer exists, so this can no longer be fetched.", ""
+	}
+	lines := append(theme.Wrap(render.Clean(text), max(8, p.Rect.W-4)), "", next)
 	switch {
 	case n >= len(lines):
 		return ""
@@ -162,7 +166,7 @@ func (p *Pane) head() []string {
 	if p.Opened != nil {
 		head = append(append(head, p.attachments(w, label)...), p.notices(w)...)
 	}
-	if p.Ended {
+	if p.Ended && p.Err == nil {
 		head = append(head, th.Warn.On(theme.Cut("The inbox no longer exists. This message stays visible until you leave it.", w)))
 	}
 	return append(head, "")

@@ -95,6 +95,9 @@ func TestOpeningAndClosing(t *testing.T) {
 	}
 	s.Err = fmt.Errorf("open the message: %w", errors.New("the service is away\x1b[31m "+strings.Repeat("for long ", 9)))
 	s.draw().See("open the message: the service is away for long", "r try again")
+	s.Ended = true
+	s.draw().See("The inbox no longer exists, so this can no longer be")
+	s.draw().DontSee("try again", "stays visible")
 	s.Open(&store.Message{Key: "2", Subject: "Two"}, "", start)
 	if s.Err != nil || s.Generation <= first {
 		t.Errorf("the next message begins with %v, as generation %d after %d", s.Err, s.Generation, first)
