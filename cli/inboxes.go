@@ -222,7 +222,7 @@ func (a *app) rmCommand() *cobra.Command {
 		Use:   "rm INBOX... | --all",
 		Short: "Delete inboxes and all their messages",
 		Long: "Permanently delete inboxes and all their messages, or with --messages only the messages. It asks for confirmation; without a terminal, it needs --yes. " +
-			"An inbox recorded on this machine that no longer exists counts as deleted; an unknown name is an error.",
+			"An inbox recorded on this machine that no longer exists counts as deleted; if a name is unknown, nothing is deleted.",
 		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --messages quiet-otter\nmayfly rm --all --yes",
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
@@ -247,8 +247,8 @@ func (a *app) rmCommand() *cobra.Command {
 	return cmd
 }
 
-// remove deletes the inboxes that names mean, or all, or only their messages. Failures are listed and do not
-// stop the rest.
+// remove deletes the inboxes that names mean, or all, or only their messages: nothing if a name is unknown, as that of a
+// message is. Other failures are listed and do not stop the rest.
 func (a *app) remove(ctx context.Context, s *connection, names []string, all, messages, yes bool) error {
 	inboxes, failures := s.inboxesNamed(ctx, names, !messages)
 	if all {
@@ -256,6 +256,12 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, me
 		if inboxes, err = s.inboxes(ctx); err != nil {
 			return err
 		}
+	}
+	if len(failures) > 0 && len(names) > 1 {
+		failures = append(failures, errors.New("nothing was deleted"))
+	}
+	if len(failures) > 0 {
+		inboxes = nil
 	}
 	if len(inboxes) > 0 && !yes {
 		sure, err := a.confirm(ctx, deletion(inboxes, messages))
