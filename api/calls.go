@@ -118,7 +118,7 @@ func (c *Client) EmptyInbox(ctx context.Context, inboxID string) error {
 // returns the inbox: an extension of the contract. It fails with [ErrUnsupported] on a service that cannot,
 // and with [ErrInvalid] if the plan does not allow that. It is not repeated after it may have been carried out.
 func (c *Client) ExtendInbox(ctx context.Context, inboxID string, ttl time.Duration) (Inbox, error) {
-	body := CreateInbox{TTL: int(ttl / time.Second)}
+	body := map[string]int{"ttl": int(ttl / time.Second)}
 	k := call{op: "extend the inbox", method: http.MethodPatch, path: inboxPath(inboxID), body: body, needs: &c.features.extendInbox}
 	a, err := c.extension(ctx, k, func() error { return failure(c.Inbox(ctx, inboxID)) })
 	return readInbox(k.op, a, err)

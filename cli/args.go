@@ -72,7 +72,11 @@ func usageOf(cmd *cobra.Command, format string, args ...any) error {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
-	return didYouMean(usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath()), name, commandNames(cmd))
+	unknown := usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
+	if !cmd.HasParent() && slices.Contains(topicNames(), name) {
+		return withNext(unknown, "`"+cmd.CommandPath()+" help "+name+"` shows a page about it")
+	}
+	return didYouMean(unknown, name, commandNames(cmd))
 }
 
 func commandNames(cmd *cobra.Command) []string {

@@ -48,6 +48,7 @@ func TestHelpSuggests(t *testing.T) {
 		`unknown command or help topic "nosuch"; the topics are api, chaos,`:                           {"help", "nosuch"},
 		"unknown command \"sett\" for `mayfly key`; did you mean set?":                                 {"help", "key", "sett"},
 		"unknown command \"wiat\" for `mayfly`; did you mean wait?\n":                                  {"wiat"},
+		"unknown command \"config\" for `mayfly`; `mayfly help config` shows a page about it\n":        {"config"},
 		"unknown command \"reed\" for `mayfly`; did you mean read?\n":                                  {"reed"},
 		"unknown command \"mesages\" for `mayfly`; did you mean messages?":                             {"mesages"},
 		"unknown command \"crate\" for `mayfly admin key`; did you mean create?":                       {"admin", "key", "crate"},

@@ -163,7 +163,7 @@ func TestEmptyingAndExtendingInboxes(t *testing.T) {
 		if left := time.Until(inbox.ExpiresAt); inbox.ID != b.ID || left > time.Hour || left < 59*time.Minute || inbox.MessageCount == nil {
 			t.Errorf("extend --json gave %+v", inbox)
 		}
-		s.fails(statusError, []string{"ttl must be"}, "extend", "--ttl", "1s")
+		s.fails(statusError, []string{"a positive number of seconds"}, "extend", "--ttl", "0")
 		s.fails(statusNotFound, []string{"nobody"}, "extend", "nobody")
 	})
 }
