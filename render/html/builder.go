@@ -36,6 +36,7 @@ type builder struct {
 	last      *doc.Block // the last leaf
 	loose     int        // cells that are not yet in a table
 	ruled     map[*doc.Block]ruled
+	far       map[*doc.Block]bool // cells that float where their row ends
 	lines     map[*doc.Block]*box // around rules
 	anchor    anchor              // the innermost open link
 	idle      idle                // the last link without a target
@@ -70,7 +71,7 @@ type frame struct {
 }
 
 func newBuilder() *builder {
-	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled), lines: make(map[*doc.Block]*box)}
+	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled), far: make(map[*doc.Block]bool), lines: make(map[*doc.Block]*box)}
 	b.out = &b.doc.Blocks
 	b.frames = append(b.frames, frame{node: &html.Node{Type: html.DocumentNode}, style: css.Style{Inherited: css.Initial}})
 	b.para.b = b
@@ -123,15 +124,17 @@ func (b *builder) open(n *html.Node) {
 // openItsCell makes a cell around an element that its parent, or itself as a table, puts beside
 // others. The element itself stays what it is: a link, a list, a table.
 func (b *builder) openItsCell(f *frame) {
+	parent, leaves := b.top(), b.order
 	b.para.flush()
-	parent := b.top()
+	if out := *b.out; b.order > leaves && f.style.Far { // it floats beside that text
+		out[len(out)-1] = &doc.Block{Kind: doc.Cell, Columns: 1, Children: []*doc.Block{out[len(out)-1]}}
+		b.loose++
+	}
 	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, box: parent.box, left: parent.left, button: parent.button, flow: true, leaves: b.order}
 	cell.style.Inherited, cell.style.Display = parent.style.Inherited, css.TableCell
 	b.frames = append(b.frames, cell)
 	made := newCell(&f.style)
-	if f.style.Float && f.style.FloatRight != f.style.RTL {
-		made.Align = doc.End
-	}
+	b.far[made] = f.style.Far
 	b.push(b.top(), made)
 	if f.celled = true; f.style.Display == css.Inline || f.style.Display == css.InlineBlock {
 		f.style.Display = css.Block
@@ -148,25 +151,9 @@ func (b *builder) floats(f *frame) bool {
 		return false
 	}
 	if f.node.DataAtom == atom.Table {
-		align, _ := attr(f.node, "align")
-		align = strings.ToLower(align)
-		return (s.Float || align == "left" || align == "right") && s.Width.IsSet() && s.Width.Px(s.Size, 640) < noRoom
+		return s.Float && s.Width.IsSet() && s.Width.Px(s.Size, 640) < noRoom
 	}
-	return s.Float && (s.Display == css.Block || f.node.DataAtom == atom.Div || f.node.DataAtom == atom.Span && pair(f.node.Parent))
-}
-
-// pair reports two words in a line of their own and nothing else: a name and its value, if they float.
-func pair(n *html.Node) bool {
-	words := 0
-	for c := range n.ChildNodes() {
-		switch {
-		case c.DataAtom == atom.Span:
-			words++
-		case c.Type != html.CommentNode && (c.Type != html.TextNode || !empty(c.Data)):
-			return false
-		}
-	}
-	return words == 2
+	return s.Float && (s.Display == css.Block || s.Far || f.node.DataAtom == atom.Div)
 }
 
 // flows reports whether an element is a block on lines of its own. The only child of an inline box is

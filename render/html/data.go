@@ -82,7 +82,7 @@ func filled(row *doc.Block) int {
 // numeric reports whether a text is a number, an amount, a percentage or a count: digits with their
 // signs, and at most one short word before or after, a currency or a unit.
 func numeric(s string) bool {
-	s = strings.TrimSpace(s)
+	s = strings.TrimRight(strings.TrimSpace(s), ".")
 	if s == "" || len(s) > 24 || strings.Contains(s, ", ") || dated(s) {
 		return false
 	}
@@ -93,7 +93,7 @@ func numeric(s string) bool {
 		case unicode.IsDigit(r):
 			digits++
 		case unicode.IsLetter(r):
-			if letters++; !unicode.IsLetter(last) {
+			if letters++; !unicode.IsLetter(last) && (last != '.' || words == 0) { // as in ر.س
 				words++
 			}
 		case (unicode.IsLetter(last) || unicode.IsDigit(last)) && strings.ContainsRune("-–", r): // A-1234, a telephone number, a date
@@ -126,26 +126,30 @@ func headRows(rows []*doc.Block) int {
 	return max(n, 0) // heads alone are cells of a layout
 }
 
-// titleRow reports whether the first row is words that differ from the other rows by bold type or
-// background.
+// titleRow reports whether the first row is words that differ from the other rows by bold type, by background or by the
+// rule below. In two columns, which may be names and values, it takes two of these, or numbers below.
 func titleRow(rows []*doc.Block) bool {
-	if len(rows) < 3 && (len(rows) < 2 || len(rows[0].Children) < 3) {
+	if len(rows) < 2 || anyCell(rows[0], func(l cellLook) bool { return l.lines != 1 || l.numeric }) {
 		return false
 	}
 	bold, back := rowLook(rows[0])
-	if anyCell(rows[0], func(l cellLook) bool { return l.lines != 1 || l.numeric }) {
-		return false
-	}
-	if bold && back.Set && !strong(rows[1]) {
+	filled, ruled, numbers := back.Set, rows[1].Ruled, true
+	if bold && filled && !strong(rows[1]) {
 		return true
 	}
-	coloured := back.Set
 	for i, r := range rows[1:] {
-		b, c := rowLook(r)
-		bold = bold && (!b || i+2 == len(rows)) // the last row may be a total
-		coloured = coloured && c != back
+		strong, fill := rowLook(r)
+		last := i > 0 && i+2 == len(rows) // which may be a total
+		bold, filled, ruled = bold && (!strong || last), filled && fill != back, ruled && (i == 0 || !r.Ruled || last)
+		numbers = numbers && look(r.Children[len(r.Children)-1]).numeric
 	}
-	return bold || coloured
+	signs := 0
+	for _, sign := range []bool{bold, filled, ruled, numbers && len(rows) > 2} {
+		if sign {
+			signs++
+		}
+	}
+	return (bold || filled || ruled) && (signs > 1 || len(rows[0].Children) > 2)
 }
 
 // rowLook returns whether all text of a row is bold, and the background of all of it if it has one.
@@ -167,7 +171,7 @@ func rowLook(r *doc.Block) (bold bool, back doc.Color) {
 // alignNumbers aligns columns of numbers, and their headers, at their end. A centred column stays centred, and its header
 // with it. A number in a single row says nothing of what is above or below it.
 func alignNumbers(table *doc.Block) {
-	if len(table.Children) == 1 {
+	if len(table.Children) == 1 || table.RTL { // where numbers begin, they end together
 		return
 	}
 	var numbers, amounts, centred, used [maxColumns]int
@@ -193,7 +197,10 @@ func alignNumbers(table *doc.Block) {
 		case all && c.Columns == 1 && row < table.Head:
 			leaf.Align = doc.Center
 		case !all && (numbers[last] == used[last] || amounts[last]*2 > used[last]) && (c.Columns == 1 || row >= table.Head && numeric(c.Text())):
-			if c.Align = doc.End; leaf.Align == doc.Center {
+			switch c.Align = doc.End; {
+			case leaf.RTL:
+				leaf.Align = doc.Start
+			case leaf.Align == doc.Center:
 				leaf.Align = doc.End
 			}
 		}

@@ -2,6 +2,7 @@ package html
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,6 +144,9 @@ func (b *builder) closeContainer(f *frame) {
 		b.closeRow(made, f)
 		return
 	case doc.Cell:
+		if b.far[made] && made.Width == (doc.Width{}) { // it is as wide as its text
+			atEnd(made.Children, f.style.RTL)
+		}
 		made.Blank = len(made.Children) == 0 && len(b.doc.Images) == f.images
 		*b.out = append(*b.out, made)
 		if in := b.container(); in == nil || in.Kind != doc.Row && in.Kind != doc.Table {
@@ -152,6 +156,10 @@ func (b *builder) closeContainer(f *frame) {
 	case doc.Quote:
 		b.quoted--
 	case doc.List:
+		if !slices.ContainsFunc(made.Children, func(c *doc.Block) bool { return c.Kind == doc.Item }) {
+			*b.out = append(*b.out, made.Children...)
+			return
+		}
 		made.Children = keepItems(made.Children)
 	}
 	if len(made.Children) == 0 {
@@ -167,7 +175,7 @@ func (b *builder) closeContainer(f *frame) {
 func keepItems(children []*doc.Block) []*doc.Block {
 	for i, c := range children {
 		if c.Kind != doc.Item && c.Kind != doc.List {
-			children[i] = &doc.Block{Kind: doc.Item, Children: []*doc.Block{c}, Gap: c.Gap}
+			children[i] = &doc.Block{Kind: doc.Item, Children: []*doc.Block{c}, Gap: c.Gap && c.Kind != doc.Rule}
 			c.Gap = false
 		}
 	}
@@ -213,7 +221,7 @@ const halfPage = 320
 // edge adds the border above or below a block that has no other mark. Those of rows and cells are
 // theirs.
 func (b *builder) edge(f *frame, side int) {
-	if f.style.Ruled[side] && f.link == 0 && !f.style.OwnBackground && !f.style.Bar && (f.style.Display == css.Block || f.style.Display == css.Table) && (side == css.Top || b.order > f.leaves) {
+	if f.style.Ruled[side] && f.link == 0 && !f.style.OwnBackground && !f.style.Bar && (f.style.Display == css.Block || f.style.Display == css.Table || f.style.Display == css.ListItem || f.style.Display == css.FlexRow) && (side == css.Top || b.order > f.leaves) {
 		b.border(&f.style)
 	}
 }
@@ -221,14 +229,14 @@ func (b *builder) edge(f *frame, side int) {
 // border adds a horizontal line where one divides what is in a column as wide as text.
 func (b *builder) border(s *css.Style) {
 	in := b.container()
-	if (in == nil || in.Kind != doc.List && in.Kind != doc.Table && in.Kind != doc.Row) && b.room(b.top()) > halfPage {
+	if (in == nil || in.Kind != doc.Table && in.Kind != doc.Row) && b.room(b.top()) >= halfPage {
 		b.rule(s)
 	}
 }
 
 // rule adds a horizontal line.
 func (b *builder) rule(s *css.Style) {
-	b.divide(&doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.BoxAlign})
+	b.divide(&doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.BoxAlign, RTL: s.RTL})
 }
 
 // divide adds a rule, unless there is one already, or nothing that it divides.
@@ -264,7 +272,7 @@ func (b *builder) openList(f *frame) {
 }
 
 func (b *builder) openItem(f *frame) {
-	item := &doc.Block{Kind: doc.Item, Marker: "•"}
+	item := &doc.Block{Kind: doc.Item, Marker: "•"} // without a marker it is a block like others
 	if list, depth := b.list(); list != nil {
 		list.items += list.step
 		if n, ok := number(f.node, "value"); ok {
@@ -272,7 +280,9 @@ func (b *builder) openItem(f *frame) {
 		}
 		item.Marker = marker(f.style.Marker, list.node.DataAtom == atom.Ol, list.items, depth)
 	}
-	b.push(f, item)
+	if item.Marker != "" {
+		b.push(f, item)
+	}
 }
 
 // list returns the innermost open list, and its depth.

@@ -57,11 +57,25 @@ func (b *builder) walk(n *html.Node) {
 		if n.DataAtom == atom.Script {
 			b.doc.Scripts++
 		}
+		if n.DataAtom == atom.Table {
+			footLast(n)
+		}
 		b.open(n)
 		defer b.close()
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		b.walk(c)
+	}
+}
+
+// footLast moves the foot of a table below its other rows, where a browser shows it.
+func footLast(table *html.Node) {
+	for n := range table.ChildNodes() {
+		if n.DataAtom == atom.Tfoot {
+			table.RemoveChild(n)
+			table.AppendChild(n)
+			return
+		}
 	}
 }
 

@@ -221,7 +221,7 @@ func TestWordsApart(t *testing.T) {
 		`<table align=left width="100%" style="max-width:300px"><tr><td>Left</table><a href="https://a.example/" style="display:inline-block;background:#000;color:#fff;padding:9px">Go</a>`:  "table(row(cell(p(Left)) cell(p(<Go>1))))",
 		`<table align=left width="100%" style="max-width:480px"><tr><td>Above</table><a href="https://a.example/" style="display:inline-block;background:#000;color:#fff;padding:9px">Go</a>`: "p(Above) p(<Go>1)",
 		`<p style="color:#333;background:#333"><b style="color:#fff">tea,</b> <b style="color:#fff">cups</b>`:                                                                                 "p(tea, cups)",
-		`<span style="float:right">$4.50</span>Tea`: "p($4.50 Tea)", `<span style="float:left;font-size:40px">O</span>nce`: "p(Once)",
+		`<span style="float:left;font-size:40px">O</span>nce`:                                             "p(Once)",
 		`Made by<img src="https://a.example/x.png" alt="Tea House" width=90 height=20>and others`:         "p(Made by Tea House and others)",
 		`<img src="https://a.example/x.png" alt="O" width=9 height=9>nce`:                                 "p(Once)",
 		`<img src="https://a.example/x.png" alt="Tea" width=9 height=9>, <img src=y alt="Cups" width=9>.`: "p(Tea, Cups.)",
@@ -268,6 +268,9 @@ func TestHeaders(t *testing.T) {
 		"every other coloured": {"<tr bgcolor=#ddd><td>a<td>b<tr><td>c<td>1<tr bgcolor=#ddd><td>d<td>2", 0},
 		"numbers":              {"<tr><td><b>a</b><td><b>7</b><tr><td>c<td>1<tr><td>d<td>2", 0},
 		"names":                {"<tr><td><b>a</b><td>b<tr><td><b>c</b><td>1<tr><td><b>d</b><td>2", 0},
+		"names and values":     {"<tr><td><b>a</b><td><b>b</b><tr><td>c<td>d<tr><td>e<td>f", 0},
+		"a line below":         {"<tr style='border-bottom:1px solid #ccc'><td>a<td>b<td>c<tr><td>d<td>e<td>f<tr><td>g<td>h<td>i", 1},
+		"all with lines":       {"<tr><td style='border-bottom:1px solid #ccc'>a<td>b<tr><td style='border-bottom:1px solid #ccc'>c<td>d<tr><td>e<td>f", 0},
 		"two rows":             {"<tr><td><b>a</b><td><b>b</b><tr><td>c<td>d", 0},
 	} {
 		if d := Read("<table>" + c.rows + "</table>"); len(d.Blocks) != 1 || d.Blocks[0].Head != c.want {

@@ -160,7 +160,7 @@ func TestListMarkers(t *testing.T) {
 func TestNumeric(t *testing.T) {
 	for s, want := range map[string]bool{
 		"12": true, "1,234.56": true, "€ 12,00": true, "12.00 EUR": true, "$48": true, "-3": true, "12 %": true, "(12)": true, "2 × 12.00": true, "2x": true, "4.5k": true, "kr 12": true,
-		"12:45": true, "¥3,200": true, "12 pcs": true, "٣": true,
+		"12:45": true, "¥3,200": true, "12 pcs": true, "٣": true, "120.00 ر.س": true, "5.566,00 kr.": true,
 		"": false, "-": false, "abc": false, "21 Nov 2026": false, "SEP 29, 2012": false, "A-20318": false, "12 items": false, "v2": true, "1 2 3 4 5 6 7 8 9 10 11 12 13": false, "a 1 b": false, "1/2": false, "010-3279-0440": false, "12–14": false, "10.0.0.4": false, "1.234.567": true,
 	} {
 		if got := numeric(s); got != want {
@@ -190,7 +190,8 @@ func TestDirection(t *testing.T) {
 func TestSides(t *testing.T) {
 	for body, want := range map[string]doc.Align{
 		"<p>שלום": doc.End, "<p align=right>שלום": doc.Start, "<p align=center>שלום": doc.Center, "<div dir=rtl><p>שלום": doc.Start, "<div dir=rtl align=left><p>שלום": doc.End, "<div dir=auto><p>שלום": doc.Start,
-		"<table><tr><th>Tea<th>Cups<th>Price<tr><td>a<td align=center>b<td align=right>c</table>": doc.Start, "<table><tr><th colspan=2>Tea<tr><td>a<td>b</table>": doc.Center,
+		"<table><tr><th>Tea<th>Cups<th>Price<tr><td>a<td align=center>b<td align=right>c</table>": doc.Start, "<table><tr><th colspan=2>Tea<tr><td>a<td>b</table>": doc.Center, "<table><tr><th>Tea<tr><td>a</table>": doc.Center,
+		"<div style='float:right'>Tea</div>": doc.End, "<div dir=rtl><div style='float:right'>Tea</div>": doc.Start, "<div dir=rtl><div style='float:left'>Tea</div>": doc.End,
 	} {
 		if leaf := Read(body).Blocks[0].First(); leaf.Align != want {
 			t.Errorf("%s: %v, want %v", body, leaf.Align, want)

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"slices"
 
 	"golang.org/x/net/html/atom"
@@ -20,9 +21,9 @@ func (b *builder) openCell(f *frame) {
 	cell := newCell(&f.style)
 	if n, _ := number(f.node, "colspan"); n > 1 {
 		cell.Columns = min(n, maxColumns)
-		if f.node.DataAtom == atom.Th && f.style.Text == css.ToStart { // which is centred in browsers: a title
-			f.style.Text = css.ToCenter
-		}
+	}
+	if f.node.DataAtom == atom.Th && f.style.Text == css.ToStart && (cell.Columns > 1 || alone(f)) { // a title rather than a name
+		f.style.Text = css.ToCenter
 	}
 	n, _ := number(f.node, "rowspan")
 	cell.Rows = min(max(n, 0), maxColumns)
@@ -88,6 +89,9 @@ func (b *builder) closeRow(row *doc.Block, f *frame) {
 		*b.out = append(*b.out, row)
 		return
 	}
+	if n := len(row.Children); f.style.Spread && n > 1 {
+		atEnd(row.Children[n-1].Children, f.style.RTL)
+	}
 	b.closeTable(&doc.Block{Kind: doc.Table, Children: []*doc.Block{row}}, f)
 }
 
@@ -96,6 +100,9 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 	t := columns{b: b, rtl: f.style.RTL}
 	if f.style.Display != css.TableRow {
 		t.width = width(&f.style)
+	}
+	if f.style.Display == css.FlexRow && t.width == (doc.Width{}) {
+		t.width.Percent = 100
 	}
 	rows := within(table.Children, true, doc.Block{Kind: doc.Row}) // cells in no row
 	spanRows(rows)
@@ -129,8 +136,14 @@ func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 			continue
 		}
 		b.loose -= j - i
+		cells := slices.Clip(blocks[i:j])
+		if j < len(blocks) && len(blocks[j].Spans) > 0 && !slices.ContainsFunc(cells, func(c *doc.Block) bool { return !b.far[c] || !brief(c) }) {
+			cells = append(cells, &doc.Block{Kind: doc.Cell, Columns: 1, Children: []*doc.Block{blocks[j]}}) // beside what floats
+			j++
+		}
 		t := columns{b: b, rtl: in.RTL, align: in.Text.Within(in.RTL), width: doc.Width{Percent: 100}}
-		for _, row := range pack(blocks[i:j], rowPart) {
+		for _, row := range pack(cells, rowPart) {
+			row.Children = b.floatApart(row.Children)
 			t.row(row)
 		}
 		t.end()
@@ -138,6 +151,29 @@ func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 	}
 	b.out = outer
 	return out
+}
+
+// floatApart returns the boxes of a row as they stand: those that float at its end are there, the first of them last.
+func (b *builder) floatApart(cells []*doc.Block) []*doc.Block {
+	var near, far []*doc.Block
+	for _, c := range cells {
+		if b.far[c] {
+			far = append(far, c)
+		} else {
+			near = append(near, c)
+		}
+	}
+	slices.Reverse(far)
+	return append(near, far...)
+}
+
+// atEnd moves what begins where lines do to where they end.
+func atEnd(blocks []*doc.Block, rtl bool) {
+	for _, l := range blocks {
+		if l.Align != doc.Center && (l.Align == doc.Start) == (l.RTL == rtl) {
+			l.Align = doc.End - l.Align
+		}
+	}
 }
 
 // rowPart returns the part of a row that a box takes.
@@ -263,16 +299,20 @@ func (t *columns) row(row *doc.Block) {
 // there is none but a rule, that is kept to be drawn.
 func (t *columns) clear(row *doc.Block) (filled []*doc.Block) {
 	row.Children = asCells(row.Children)
+	var rule *doc.Block
 	for i, c := range row.Children {
 		if i+1 < len(row.Children) && repeats(t.b.doc, c, row.Children[i+1]) {
 			c.Children = nil
 		}
 		if len(c.Children) == 1 && c.Children[0].Kind == doc.Rule {
-			t.rule, c.Children = c.Children[0], nil
+			rule, c.Children = c.Children[0], nil
 		}
 		if len(c.Children) > 0 {
 			filled = append(filled, c)
 		}
+	}
+	if len(filled) == 0 { // beside text it is the edge of an empty cell
+		t.rule = cmp.Or(rule, t.rule)
 	}
 	for _, c := range row.Children {
 		c.Blank = c.Blank && c.Width != (doc.Width{}) && slices.ContainsFunc(filled, func(o *doc.Block) bool { return o.Width == c.Width })
@@ -345,6 +385,7 @@ func leads(row *doc.Block) bool { return filled(row) == 1 && len(row.Children[0]
 // newTable makes a table of rows.
 func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 	table := &doc.Block{Kind: doc.Table, Children: rows, Width: width, RTL: rtl}
+	entries := slices.ContainsFunc(rows, isEntry)
 	for i, row := range rows {
 		gap := false
 		for _, c := range row.Children {
@@ -356,7 +397,7 @@ func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 		if i == 0 {
 			table.Gap = gap
 		} else {
-			row.Gap = row.Gap || gap && (isEntry(row) || isEntry(rows[i-1]))
+			row.Gap = row.Gap || gap && entries
 		}
 	}
 	return table

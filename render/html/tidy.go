@@ -156,7 +156,6 @@ func (b *builder) finishTables(blocks []*doc.Block) []*doc.Block {
 		if table.Kind != doc.Table {
 			continue
 		}
-		thinRules(table.Children)
 		if len(alike) > 0 && !blocks[last].SameColumns(table) {
 			dropColumns(alike)
 			alike = nil
@@ -206,12 +205,12 @@ func after(blocks []*doc.Block, i int) (next int, rule bool) {
 // goesOn reports whether a table is more of the one above it: it is in the same band, or below names of its columns in
 // a band of their own.
 func (b *builder) goesOn(above, below *doc.Block) bool {
-	band := b.bandAt(above)
+	band := b.bandAt(above.Children[len(above.Children)-1])
 	if band == b.bandAt(below) {
 		return continues(above, below)
 	}
 	names, first := above.Children[0], below.Children[0]
-	return band.Set && len(above.Children) == 1 && filled(names) > 2 && titled(above.Children) && len(names.Children) == len(first.Children) &&
+	return band.Set && len(above.Children) == 1 && (filled(names) > 2 || above.SameColumns(below)) && titled(above.Children) && len(names.Children) == len(first.Children) &&
 		anyCell(first, func(l cellLook) bool { return l.numeric }) && plain(below.Children) && headRows(below.Children) == 0
 }
 
@@ -223,7 +222,7 @@ func continues(above, below *doc.Block) bool {
 		return false
 	}
 	if above.SameColumns(below) {
-		return true
+		return above.RTL == below.RTL
 	}
 	return amount(last) && !slices.ContainsFunc(below.Children, func(r *doc.Block) bool { return filled(r) != 2 }) &&
 		slices.ContainsFunc(below.Children, amount)
@@ -264,33 +263,14 @@ func addRows(table, more *doc.Block, rule bool) {
 	}
 }
 
-// finishTable finds the headers, numbers and rules of a table of data. A rule that follows the first row makes it a header.
+// finishTable finds the headers, numbers and rules of a table of data.
 func finishTable(table *doc.Block) {
 	rows := table.Children
 	if plain(rows) {
-		if table.Head = headRows(rows); table.Head == 0 && len(rows) > 1 && rows[1].Ruled && titled(rows) {
-			table.Head = 1
-		}
+		table.Head = headRows(rows)
 		alignNumbers(table)
 	}
 	ruleNames(table)
-}
-
-// maxRuled is how many rows that follow one another have lines between them.
-const maxRuled = 8
-
-// thinRules removes the lines between more rows than a few, which only help the eye along them: the one that is kept
-// divides off what is below it, such as a total.
-func thinRules(rows []*doc.Block) {
-	for i := 1; i < len(rows); i++ {
-		from := i
-		for i < len(rows) && rows[i].Ruled {
-			i++
-		}
-		for j := from; j < i && i-from > maxRuled; j++ {
-			rows[j].Ruled = j > 1 && j == i-1 && strong(rows[j]) && !strong(rows[j-1])
-		}
-	}
 }
 
 // ruleNames puts a line under each row that names those below it.

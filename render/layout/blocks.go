@@ -70,7 +70,9 @@ func (l *layouter) rule(b *doc.Block) {
 	if b.Width != (doc.Width{}) {
 		width = min(max(l.cells(b.Width.Px), int(b.Width.Percent/100*float32(room)), leastRule), room)
 	}
+	l.rtl = b.RTL
 	l.emit(l.aligned([]piece{text1(repeat("─", width), width, l.ink.dim())}, b.Align, room))
+	l.rtl = false
 }
 
 // leastRule is the width from which a line is seen as one.

@@ -39,20 +39,40 @@ func (l *layouter) table(b *doc.Block) {
 	case b.Head > 0:
 		l.records(b)
 	default:
-		for _, row := range b.Children {
-			l.gap = l.gap || row.Gap
-			l.filled(row, l.room(), func() {
-				for i, c := range row.Children {
-					switch names := func(i int) bool { // whether a cell names the next one
-						return i >= 0 && i+1 < len(row.Children) && row.Children[i].Head > row.Children[i+1].Head && len(row.Children[i+1].Children) > 0
-					}; {
-					case names(i - 1):
-						l.value(c, row.Children[i-1:i])
-					case !names(i):
-						l.blocks(c.Children)
-					}
-				}
-			})
+		for i, row := range b.Children {
+			l.gap = l.gap || row.Gap || i > 0 && stacks(row)
+			l.filled(row, l.room(), func() { l.stack(row) })
+		}
+	}
+}
+
+// stacks reports a row of several cells that are no names and values: one below another they are a paragraph.
+func stacks(row *doc.Block) bool {
+	n := 0
+	for i, c := range row.Children {
+		if len(c.Children) > 0 && !names(row, i) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// names reports whether a cell of a row names the next one.
+func names(row *doc.Block, i int) bool {
+	return i >= 0 && i+1 < len(row.Children) && row.Children[i].Head > row.Children[i+1].Head && len(row.Children[i+1].Children) > 0
+}
+
+// stack writes the cells of a row one below another. Those of several blocks are set apart.
+func (l *layouter) stack(row *doc.Block) {
+	var last *doc.Block
+	for i, c := range row.Children {
+		switch {
+		case names(row, i-1):
+			l.value(c, row.Children[i-1])
+		case !names(row, i) && len(c.Children) > 0:
+			l.gap = l.gap || last != nil && (len(last.Children) > 1 || len(c.Children) > 1)
+			l.blocks(c.Children)
+			last = c
 		}
 	}
 }
@@ -380,8 +400,8 @@ func (g *grid) rows() {
 	tall := false // the last row
 	for i, row := range g.b.Children {
 		ruled := i > 0 && (row.Ruled || i == g.b.Head)
-		if ruled && l.inksOf(g.b.Children[i-1]) == l.ink { // a fill is a mark, too
-			l.emit(rule)
+		if above := l.inksOf(g.b.Children[max(i-1, 0)]); ruled && (above == l.inksOf(row) || above == l.ink && i == g.b.Head) { // the edge of a fill is a line, too
+			l.filled(row, g.left+total, func() { l.emit(rule) })
 		}
 		if leaf := row.First(); leaf != nil {
 			l.imagesBeforeRow(row)
@@ -470,49 +490,39 @@ func (g *grid) cell(c *doc.Block, width int) column {
 	return col
 }
 
-// records writes each row as names and values, one below another. What names nothing stands above them, and rows
-// that begin with a cell of several columns, such as totals, are a table of their own.
+// records writes the rows as names and values, one row below another. Between successive rows that begin with a cell of
+// several columns, such as totals, there is no gap. Names of nothing are above all.
 func (l *layouter) records(b *doc.Block) {
-	rest, last := b.Children[b.Head:], b.Children[b.Head-1]
-	for _, row := range b.Children[:b.Head-1] {
-		l.blocks(row.Children)
-	}
+	heads, rows := b.Children[:b.Head], b.Children[b.Head:]
 	var names []*doc.Block // by column
-	for _, c := range last.Children {
+	for _, c := range heads[b.Head-1].Children {
 		names = append(names, slices.Repeat([]*doc.Block{c}, max(c.Columns, 1))...)
 	}
-	values := func(row *doc.Block, f func(c *doc.Block, names []*doc.Block)) {
-		at := 0
-		for _, c := range row.Children {
-			end := min(at+max(c.Columns, 1), len(names))
-			if len(c.Children) > 0 {
-				f(c, slices.Compact(slices.Clone(names[at:end])))
+	used, records := make(map[*doc.Block]bool), &doc.Block{Kind: doc.Table, RTL: b.RTL}
+	for i, row := range rows {
+		pairs := pairs(row, names, used)
+		for _, first := range pairs[:min(len(pairs), 1)] {
+			first.Gap = i > 0 && (!sums(row) || !sums(rows[i-1]))
+		}
+		records.Children = append(records.Children, pairs...)
+	}
+	for _, row := range heads[:b.Head-1] {
+		l.blocks(row.Children)
+	}
+	l.dimmed(func() {
+		for _, c := range heads[b.Head-1].Children {
+			if !used[c] {
+				l.blocks(c.Children)
+				l.gap = true
 			}
-			at = end
 		}
+	})
+	flush := l.flush
+	l.flush = true
+	if len(records.Children) > 0 {
+		l.table(records)
 	}
-	spare := slices.Clone(last.Children)
-	for _, row := range rest {
-		if !sums(row) {
-			values(row, func(_ *doc.Block, names []*doc.Block) {
-				spare = slices.DeleteFunc(spare, func(c *doc.Block) bool { return slices.Contains(names, c) })
-			})
-		}
-	}
-	l.dimmed(func() { l.blocks(spare) })
-	for i := 0; i < len(rest); {
-		l.gap = l.gap || i > 0
-		from := i
-		for i < len(rest) && sums(rest[i]) {
-			i++
-		}
-		if i > from {
-			l.table(&doc.Block{Kind: doc.Table, Children: rest[from:i], Width: b.Width, RTL: b.RTL})
-		} else {
-			values(rest[i], l.value)
-			i++
-		}
-	}
+	l.flush = flush
 }
 
 // sums reports a row that begins with a cell of several columns.
@@ -521,37 +531,48 @@ func sums(row *doc.Block) bool {
 	return i >= 0 && row.Children[i].Columns > 1
 }
 
-// value writes a cell with its names before or above it.
-func (l *layouter) value(c *doc.Block, names []*doc.Block) {
-	label := ""
-	for _, n := range names {
-		if text := strings.Join(strings.Fields(n.Text()), " "); text != "" {
-			label += ", " + strings.TrimRight(text, ":：")
+// pairs returns the values of a row beside their names, and notes which are used. The label of a sum is its name.
+func pairs(row *doc.Block, names []*doc.Block, used map[*doc.Block]bool) (all []*doc.Block) {
+	at, label := 0, sums(row)
+	for _, c := range row.Children {
+		end := min(at+max(c.Columns, 1), len(names))
+		of := names[at:end]
+		if at = end; len(c.Children) == 0 {
+			continue
+		}
+		value := *c
+		value.Columns, value.Align, value.Width = 1, doc.Start, doc.Width{}
+		pair := &doc.Block{Kind: doc.Row, Children: []*doc.Block{&value}}
+		all = append(all, pair)
+		if label {
+			label = false
+			continue
+		}
+		text := ""
+		for i, n := range of {
+			if used[n] = true; i == 0 || n != of[i-1] {
+				text += ", " + strings.TrimRight(strings.Join(strings.Fields(n.Text()), " "), ":：")
+			}
+		}
+		if text = strings.Trim(text, ", "); text != "" {
+			name := &doc.Block{Spans: []doc.Span{{Text: text, Style: doc.Style{Role: doc.Secondary}}}, RTL: value.First() != nil && value.First().RTL}
+			pair.Children = []*doc.Block{{Kind: doc.Cell, Columns: 1, Head: 1, Children: []*doc.Block{name}}, &value}
 		}
 	}
-	if label == "" {
-		l.blocks(c.Children)
-		return
+	if sums(row) && len(all) == 2 {
+		all[0].Children[0].Head = 1
+		return []*doc.Block{{Kind: doc.Row, Children: []*doc.Block{all[0].Children[0], all[1].Children[len(all[1].Children)-1]}}}
 	}
-	label = label[2:] + ": "
-	if leaf := c.Children[0]; leaf.RTL && leaf.Kind <= doc.Heading && !leaf.Hue.Set {
-		l.lead = label // goes to the right end of the line, where the text begins
-		l.blocks(c.Children)
-		l.lead = ""
-		return
-	}
-	flush := l.flush
-	l.flush = true
-	lead, indent := spaces(2), spaces(2)
-	if width := stringWidth(label); l.indent+width <= l.opts.Width/2 {
-		lead = text1(label, width, l.ink.dim())
+	return all
+}
+
+// value writes a cell with its name before it, or above what is no text.
+func (l *layouter) value(c, name *doc.Block) {
+	if leaf := c.Children[0]; leaf.Kind <= doc.Heading && !leaf.Hue.Set {
+		l.lead = strings.TrimRight(strings.Join(strings.Fields(name.Text()), " "), ":：") + ": "
 	} else {
-		l.dimmed(func() {
-			for _, n := range names {
-				l.blocks(n.Children)
-			}
-		})
+		l.dimmed(func() { l.blocks(name.Children) })
 	}
-	l.within(lead, indent, func() { l.blocks(c.Children) })
-	l.flush = flush
+	l.blocks(c.Children)
+	l.lead = ""
 }

@@ -138,10 +138,14 @@ func (s *Style) alignAttribute(n *html.Node, v string) {
 	case atom.Img:
 	case atom.Table, atom.Hr:
 		left, right := &s.Margin[Left], &s.Margin[Right]
-		if *left, *right = (Length{}), (Length{}); v == "center" {
-			left.Unit, right.Unit = 'a', 'a'
-		} else if v == "right" {
+		if *left, *right = (Length{}), (Length{}); v != "left" {
 			left.Unit = 'a'
+		}
+		if v != "right" {
+			right.Unit = 'a'
+		}
+		if n.DataAtom == atom.Table {
+			s.setFloat(v)
 		}
 	default:
 		s.setAlign(v)

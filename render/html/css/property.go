@@ -51,12 +51,13 @@ var properties = map[string]setter{
 	"text-decoration-line":  (*Style).setDecoration,
 	"white-space":           func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
 	"text-transform":        func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
-	"float":                 func(s *Style, v string) { s.Float, s.FloatRight = v == "left" || v == "right", v == "right" },
+	"float":                 (*Style).setFloat,
 	"direction":             (*Style).setDirection,
 	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
 	"list-style":            (*Style).setMarker,
 	"list-style-type":       (*Style).setMarker,
 	"vertical-align":        (*Style).setVerticalAlign,
+	"justify-content":       func(s *Style, v string) { s.Spread = strings.HasPrefix(v, "space") },
 	"flex-direction":        (*Style).setFlexDirection,
 	"flex-flow":             (*Style).setFlexDirection,
 	"grid-template-columns": func(s *Style, v string) { s.Tracks = countTracks(v) },
@@ -290,6 +291,8 @@ func (s *Style) setDirection(v string) {
 	}
 }
 
+func (s *Style) setFloat(v string) { s.Float, s.floatRight = v == "left" || v == "right", v == "right" }
+
 func (s *Style) setAlign(v string) {
 	keyword(&s.Text, textAligns, v)
 	if s.Blocks = doc.Start; v == "-webkit-center" {
@@ -373,10 +376,15 @@ func setLength(l *Length, v string) {
 
 // position decides where the box stands.
 func (s *Style) position() {
+	near, far := s.Margin[Left].Unit == 'a', s.Margin[Right].Unit == 'a'
+	if s.RTL {
+		near, far = far, near
+	}
+	s.Far = s.Float && s.floatRight != s.RTL
 	switch {
-	case s.Margin[Left].Unit == 'a' && s.Margin[Right].Unit == 'a':
+	case near && far:
 		s.BoxAlign = doc.Center
-	case s.Margin[Left].Unit == 'a':
+	case near, s.Far:
 		s.BoxAlign = doc.End
 	default:
 		s.BoxAlign = s.parent.Blocks

@@ -98,6 +98,7 @@ type Style struct {
 	Inherited
 	Display       Display
 	Inlined       bool // a table inline with others
+	Spread        bool // its children are as far apart as there is room
 	Tracks        int  // columns of a grid; 0 if unknown
 	Span          int  // columns of a grid that it spans
 	OwnBackground bool // it has a background other than its parent's
@@ -109,7 +110,7 @@ type Style struct {
 	Ruled         [4]bool    // a border on that side alone
 	NoBorder      bool       // border: none is declared
 	Float         bool       // beside what follows
-	FloatRight    bool       // not to the left
+	Far           bool       // it floats where lines end
 	BoxAlign      doc.Align  // where it stands if what it is in is wider
 	VAlign        doc.VAlign // of a cell
 	Width, Height Length
@@ -117,6 +118,7 @@ type Style struct {
 	Padding       [4]Length
 
 	borders    [4]line
+	floatRight bool
 	parent     *Inherited // only while it is computed
 	overflow   bool       // overflow is hidden
 	absolute   bool

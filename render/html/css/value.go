@@ -181,6 +181,9 @@ type line struct {
 	mentioned bool
 }
 
+// leastLine is the contrast of a line with what it is on from which on it is seen.
+const leastLine = 1.06
+
 // thickLine is the width in px from which on a border on one side is a bar.
 const thickLine = 2.5
 
@@ -235,7 +238,7 @@ func (s *Style) outline() {
 	s.NoBorder = mentioned > 0 && drawn == 0
 	for _, side := range [...]int{Top, Bottom} {
 		l := &s.borders[side]
-		s.Ruled[side] = l.drawn() && !s.Border && (l.color.a == 0 || !Same(l.color.over(s.Background), rgba{}.over(s.Background)))
+		s.Ruled[side] = l.drawn() && !s.Border && (l.color.a == 0 || doc.Contrast(l.color.over(s.Background), rgba{}.over(s.Background)) >= leastLine)
 	}
 	s.Edge = s.Ruled[Top] || s.Ruled[Bottom]
 	start := &s.borders[Left]

@@ -1,0 +1,68 @@
+package render_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"mayfly/internal/mail"
+	"mayfly/render"
+)
+
+// TestSameTables writes names and amounts in the ways that a browser shows alike, with a line above the total: from left
+// to right, and mirrored.
+func TestSameTables(t *testing.T) {
+	const list = `<ul style="list-style:none;padding:0;margin:0">`
+	want := []string{"Tea                                $9.80", "Two cups                          $14.00", strings.Repeat("─", 40), "Total                             $23.80"}
+	for _, form := range []struct{ open, row, end string }{
+		{`<table width="100%">`, `<tr><td style="%[3]s">%[1]s<td align="right" style="%[3]s">%[2]s`, `</table>`},
+		{`<table style="width:100%;border-collapse:collapse">`, `<tr style="%[3]s"><td>%[1]s<td style="text-align:right">%[2]s`, `</table>`},
+		{`<table width="100%" style="text-align:right">`, `<tr style="%[3]s"><td align="left">%[1]s<td><p style="margin:0">%[2]s</p>`, `</table>`},
+		{"", `<table width="100%%" style="%[3]s"><tr><td>%[1]s<td align="right">%[2]s</table>`, ""},
+		{"", `<div style="%[3]s"><table width="100%%"><tr><td>%[1]s<td align="right">%[2]s</table></div>`, ""},
+		{"", `<div style="display:flex;justify-content:space-between;%[3]s"><b>%[1]s</b><span>%[2]s</span></div>`, ""},
+		{"", `<div style="overflow:hidden;%[3]s"><div style="float:right">%[2]s</div><div style="float:left">%[1]s</div></div>`, ""},
+		{"", `<div style="%[3]s"><div style="float:right">%[2]s</div><div>%[1]s</div></div>`, ""},
+		{list, `<li style="%[3]s">%[1]s <span style="float:right">%[2]s</span></li>`, `</ul>`},
+		{list, `<li style="%[3]s"><b style="float:right">%[2]s</b>%[1]s</li>`, `</ul>`},
+		{list, `<li style="display:flex;justify-content:space-between;%[3]s"><span>%[1]s</span><span>%[2]s</span></li>`, `</ul>`},
+	} {
+		for _, styles := range [][]string{{"", "", "border-top:1px solid #ccc"}, {"", "border-bottom:1px solid #ccc", ""}} {
+			body := form.open
+			for i, style := range styles {
+				body += fmt.Sprintf(form.row, [...]string{"Tea", "Two cups", "Total"}[i], [...]string{"$9.80", "$14.00", "$23.80"}[i], style)
+			}
+			body += form.end
+			alike(t, body, want)
+			alike(t, `<div dir="rtl">`+strings.NewReplacer("left", "right", "right", "left").Replace(body)+`</div>`, mirrored(want, 40))
+		}
+	}
+	alike(t, `<table width="100%"><tfoot><tr><td>Total<td align=right>$23.80</tfoot><tr><td>Tea<td align=right>$9.80<tr><td>Two cups<td align=right>$14.00<tr><td colspan=2><hr></table>`, want)
+}
+
+// alike checks the lines of a body.
+func alike(t *testing.T, body string, want []string) {
+	t.Helper()
+	var got []string
+	for _, l := range render.Open(mail.Message{HTML: body}).Lines(render.Rich, render.Options{Width: 40}) {
+		got = append(got, strings.TrimRight(l.Plain, " "))
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\n%s", body, strings.Join(got, "\n"))
+	}
+}
+
+// mirrored returns lines with their cells, which two spaces separate, counted from the right.
+func mirrored(lines []string, width int) (out []string) {
+	for _, line := range lines {
+		at := []rune(strings.Repeat(" ", width))
+		text := []rune(line)
+		for _, cell := range regexp.MustCompile(`\S+(?: \S+)*`).FindAllStringIndex(line, -1) {
+			from, to := len([]rune(line[:cell[0]])), len([]rune(line[:cell[1]]))
+			copy(at[width-to:], text[from:to])
+		}
+		out = append(out, strings.TrimRight(string(at), " "))
+	}
+	return out
+}
