@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -199,4 +200,23 @@ func TestRateLimit(t *testing.T) {
 		}
 		wantCode(t, fortest.Failure(s.Allow(ctx, k)), service.RateLimited)
 	})
+}
+
+// Clients read all that they keep at once, which bounds the memory that this takes.
+func TestClientStatesAreBounded(t *testing.T) {
+	t.Parallel()
+	s, k := start(t, service.Dev, service.Options{})
+	kept := func(in service.Inbox, before, after []byte) error {
+		return s.SetClientState(t.Context(), k, in.ID, before, after)
+	}
+	const each = 128 << 10
+	first := create(t, s, k, "first")
+	must(t, kept(first, nil, make([]byte, each)))
+	for i := range service.MaxClientStates/each - 1 {
+		must(t, kept(create(t, s, k, fmt.Sprint("more", i)), nil, make([]byte, each)))
+	}
+	last := create(t, s, k, "last")
+	wantCode(t, kept(last, nil, []byte("1")), service.Forbidden)
+	must(t, kept(first, make([]byte, each), make([]byte, each-1)))
+	must(t, kept(last, nil, []byte("1")))
 }

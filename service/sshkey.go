@@ -14,8 +14,12 @@ type SSHKey struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// maxClientState bounds what clients keep of an inbox, in bytes.
-const maxClientState = 128 << 10
+// maxClientState bounds what clients keep of an inbox, in bytes, and MaxClientStates what they keep of all inboxes of a key,
+// since they read that at once.
+const (
+	maxClientState  = 128 << 10
+	MaxClientStates = 8 << 20
+)
 
 // AddSSHKey makes a public key stand for an API key. Taken: it stands for another one that is not revoked.
 func (s *Service) AddSSHKey(ctx context.Context, keyID, fingerprint, comment string) (SSHKey, error) {
@@ -88,13 +92,24 @@ func (s *Service) ClientStates(ctx context.Context, k Key) (map[string][]byte, e
 	return s.store.ClientStates(ctx, k.ID)
 }
 
-// SetClientState replaces what clients keep of an inbox. Taken: it is not before any more.
+// SetClientState replaces what clients keep of an inbox. Taken: it is not before any more. Forbidden: it is too much.
 func (s *Service) SetClientState(ctx context.Context, k Key, inboxID string, before, after []byte) error {
 	if len(after) > maxClientState {
 		return Errorf(Invalid, "the state is too long")
 	}
 	if _, err := s.Inbox(ctx, k, inboxID); err != nil {
 		return err
+	}
+	states, err := s.store.ClientStates(ctx, k.ID)
+	if err != nil {
+		return err
+	}
+	total := len(after) - len(states[inboxID])
+	for _, state := range states {
+		total += len(state)
+	}
+	if total > MaxClientStates {
+		return Errorf(Forbidden, "Clients keep too much of the inboxes of this API key: delete some inboxes")
 	}
 	return s.store.SetClientState(ctx, k.ID, inboxID, before, after)
 }
