@@ -56,8 +56,8 @@ func looksPressable(f *frame) bool {
 	switch {
 	case f.node.DataAtom == atom.Button, role == "button":
 		return true
-	case s.Width.Unit == 'p' && s.Width.Value <= maxSign:
-		return false // a badge
+	case s.Width.Unit == 'p' && s.Width.Value <= maxSign, headingLevel(f.node) > 0:
+		return false // a badge, a linked heading
 	case s.OwnBackground:
 		return padded || s.Display != css.Inline || s.Border || s.Height.IsSet()
 	}

@@ -87,6 +87,7 @@ func TestNoButtons(t *testing.T) {
 		"a badge":           `Oslo <a title="198.51.100.23" style="display:inline-block;width:12px;background:#ccc">i</a>`,
 		"a bordered table":  `<table><tr><td>Job</td><td>State</td></tr><tr><td style="border:1px solid #ddd;padding:8px">web</td><td style="border:1px solid #ddd;padding:8px"><a ` + href + `>Log</a></td></tr></table>`,
 		"a band's title":    `<table width=600><tr><td bgcolor="#0044aa" style="padding:20px;color:#fff;font-size:24px">Weekly notes</td></tr></table>`,
+		"a linked heading":  `<a ` + href + `><h1 style="background:#f0f0f0;padding:5px;font-size:130%">Changes</h1></a>`,
 		"a status":          `<table><tr><td>Build 14</td><td bgcolor="#0a6" style="padding:8px 16px;color:#fff">Passed</td></tr></table>`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,6 +51,7 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 		s.Display = Block
 	}
 	s.clip()
+	s.fade()
 	s.position()
 	s.outline()
 	s.hide()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 func TestColors(t *testing.T) {
@@ -113,6 +114,46 @@ func TestBorders(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", css, got, want)
+		}
+	}
+}
+
+// TestCascade: what text looks like by style sheets as browsers read them.
+func TestCascade(t *testing.T) {
+	for css, want := range map[string]string{
+		"th{font:13px/2 Courier}": "plain 13px high mono", "th{font:bold italic 13px Arial}": "bold italic 13px", "th{font:600 13px Arial}": "bold 13px",
+		"th{font:bold Arial}": "bold 16px", "th{font:13px/16px Arial}": "plain 13px high",
+		"td;th{font-weight:normal}": "bold 16px", "}th{font-weight:normal}": "bold 16px", ";th{font-weight:normal}": "bold 16px",
+		"@import 'a.css';th{font-weight:normal}": "plain 16px", "@media screen{th{font-weight:normal}}": "plain 16px",
+		"th{color:#000;background:#fff;opacity:.6}": "bold 16px #666666", "th{opacity:60%}": "bold 16px #666666", "th{opacity:1}": "bold 16px",
+	} {
+		var c Cascade
+		c.Add(css)
+		s := c.Compute(&html.Node{Type: html.ElementNode, Data: "th", DataAtom: atom.Th}, &Initial)
+		got := "plain"
+		if s.Bold {
+			got = "bold"
+		}
+		if s.Italic {
+			got += " italic"
+		}
+		got += fmt.Sprintf(" %gpx", s.Size)
+		if s.LineHeight.IsSet() {
+			got += " high"
+		}
+		if s.Mono {
+			got += " mono"
+		}
+		if s.Color.Set {
+			got += fmt.Sprintf(" #%02x%02x%02x", s.Color.R, s.Color.G, s.Color.B)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", css, got, want)
+		}
+	}
+	for value, want := range map[string]int{"1fr 1fr": 2, "repeat(3, 1fr)": 3, "repeat(auto-fit, minmax(200px, 1fr))": 2, "repeat(auto-fill,minmax(140px,1fr))": 3, "repeat(auto-fit, minmax(400px, 1fr))": 1} {
+		if got := countTracks(value); got != want {
+			t.Errorf("%s: %d columns, want %d", value, got, want)
 		}
 	}
 }

@@ -103,8 +103,18 @@ func keyword[T any](field *T, known map[string]T, v string) {
 }
 
 func (s *Style) setOpacity(v string) {
-	if f, err := strconv.ParseFloat(strings.TrimSuffix(v, "%"), 32); err == nil {
-		s.opacity = float32(f)
+	number, percent := strings.CutSuffix(v, "%")
+	if f, err := strconv.ParseFloat(number, 32); err == nil {
+		if s.opacity = float32(f); percent {
+			s.opacity /= 100
+		}
+	}
+}
+
+// fade mixes the colour of text with what shows through it.
+func (s *Style) fade() {
+	if s.opacity > 0 && s.opacity < 1 {
+		s.Color = rgba{s.Color.R, s.Color.G, s.Color.B, s.opacity}.over(s.Background)
 	}
 }
 
@@ -171,14 +181,24 @@ func (s *Style) setDisplay(v string) {
 	s.Inlined = v == "inline-table"
 }
 
-// maxTracks bounds the columns of a grid.
-const maxTracks = 64
+// maxTracks bounds the columns of a grid. Those that repeat as there is room are counted in a mail of mailWidth px.
+const (
+	maxTracks = 64
+	mailWidth = 600
+	trackGap  = 16
+)
 
-// countTracks counts the columns in a value of grid-template-columns; 0 if it depends on the width.
+// countTracks counts the columns in a value of grid-template-columns.
 func countTracks(v string) (n int) {
 	if count, ok := strings.CutPrefix(v, "repeat("); ok {
-		count, _, _ = strings.Cut(count, ",")
-		n, _ = strconv.Atoi(strings.TrimSpace(count))
+		count, each, _ := strings.Cut(count, ",")
+		if _, least, ok := strings.Cut(each, "minmax("); ok && strings.HasPrefix(count, "auto-") {
+			least, _, _ = strings.Cut(least, ",")
+			l, _ := ParseLength(least)
+			n = int((mailWidth + trackGap) / (max(l.Px(16, mailWidth), 0) + trackGap))
+		} else {
+			n, _ = strconv.Atoi(strings.TrimSpace(count))
+		}
 		return min(max(n, 0), maxTracks)
 	}
 	for word := range words(v) {
@@ -325,26 +345,25 @@ func (s *Style) setSize(v string) {
 	}
 }
 
-// setFont parses the font shorthand: style and weight, size with an optional line height, family.
+// setFont parses the font shorthand: style and weight, size with an optional line height, family. What it does not name is normal.
 func (s *Style) setFont(v string) {
+	font := *s
+	font.Bold, font.Italic, font.LineHeight = false, false, Length{}
 	for v != "" {
 		var word string
 		word, v, _ = strings.Cut(v, " ")
-		word, _, _ = strings.Cut(word, "/")
-		switch {
-		case slices.Contains([]string{"bold", "bolder", "600", "700", "800", "900"}, word):
-			s.Bold = true
-		case word == "italic", word == "oblique":
-			s.Italic = true
-		case word == "normal":
-			s.Bold, s.Italic = false, false
-		default:
-			l, ok := ParseLength(word)
-			if _, named := sizes[word]; named || ok && (l.Value == 0 || word[len(word)-1] > '9' || word[len(word)-1] == '%') {
-				s.setSize(word)
-				s.setFamily(v)
-				return
-			}
+		size, height, _ := strings.Cut(word, "/")
+		l, ok := ParseLength(size)
+		if _, named := sizes[size]; named || ok && (l.Value == 0 || size[len(size)-1] > '9' || size[len(size)-1] == '%') {
+			font.setSize(size)
+			font.setLineHeight(height)
+			font.setFamily(v)
+			*s = font
+			return
+		}
+		font.Italic = font.Italic || word == "italic" || word == "oblique"
+		if word != "normal" {
+			font.setWeight(word)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func walk(css string, around Rule, depth int, visit func(Rule) bool) {
 		if prelude == "@" {
 			prelude = css[:len(css)-len(rest)]
 		}
-		r := Rule{strings.Trim(prelude, white+";}"), block, around.Around + around.Prelude, offset + len(prelude) - len(strings.TrimLeft(prelude, white))}
+		r := Rule{strings.TrimRight(strings.Trim(prelude, white), ";"), block, around.Around + around.Prelude, offset + len(prelude) - len(strings.TrimLeft(prelude, white))}
 		if visit(r) {
 			r.Offset = offset + len(prelude) + len("{")
 			walk(block, r, depth+1, visit)
@@ -125,11 +125,15 @@ func blankComments(css string) string {
 
 // cutRule cuts off the next rule: what precedes its block, the block, and the rest.
 func cutRule(css string) (prelude, block, rest string, ok bool) {
-	open := strings.IndexAny(css, "{;}")
-	if open < 0 {
+	ends := "{"
+	if strings.HasPrefix(strings.TrimLeft(css, white), "@") { // one such as @import has no block
+		ends += ";"
+	}
+	open := find(css, ends)
+	if open == len(css) {
 		return "", "", "", false
 	}
-	if css[open] != '{' { // an at-rule without a block, such as @import or @charset, or a stray brace
+	if css[open] == ';' {
 		return "@", "", css[open+1:], true
 	}
 	depth, i := 1, open+1
