@@ -107,17 +107,10 @@ const darkPage = .3
 func (b *builder) dark() bool {
 	most := 0
 	for i := range b.positions {
-		page, in := b.canvas, b.positions[i].in
-		for in != nil && !(in.ground && in.fill.Set) {
-			in = in.around
-		}
-		if in != nil {
-			page = in.fill
-		}
-		if page.Set && luma(page) < darkPage {
-			most += b.positions[i].weight
+		if at := &b.positions[i]; luma(at.in.canvas()) < darkPage {
+			most += at.weight
 		} else {
-			most -= b.positions[i].weight
+			most -= at.weight
 		}
 	}
 	return most > 0

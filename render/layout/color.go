@@ -188,15 +188,9 @@ func (n *inks) surface(fill doc.Color) doc.Color {
 		to -= farthest * math.Sqrt(y/255)
 	}
 	to = y + pale*(to-y)
-	scale := 1 + pale/2 // of the hue, which is weaker in the dark, within what there is
-	for _, v := range [...]uint8{fill.R, fill.G, fill.B} {
-		if d := float64(v) - y; d < 0 {
-			scale = min(scale, to/-d)
-		} else if d > 0 {
-			scale = min(scale, (255-to)/d)
-		}
-	}
-	v := func(v uint8) uint8 { return uint8(to + scale*(float64(v)-y) + .5) }
+	most, least := float64(max(fill.R, fill.G, fill.B)), float64(min(fill.R, fill.G, fill.B))
+	scale := min(1+pale/2, to/max(y-least, 1), (255-to)/max(most-y, 1)) // of the hue, which is weaker in the dark, within what there is
+	v := func(v uint8) uint8 { return uint8(min(max(to+scale*(float64(v)-y)+.5, 0), 255)) }
 	return doc.Color{R: v(fill.R), G: v(fill.G), B: v(fill.B), Set: true}
 }
 
