@@ -203,6 +203,7 @@ func (b *builder) close() {
 				b.inside = b.margin + b.space
 				f.box.padded = f.box.padded || b.order > f.leaves && b.inside >= leastPadding
 			}
+			b.closeFitted(f)
 			b.edge(f, css.Bottom)
 			b.margin = max(b.margin, f.style.Margin[css.Bottom].Px(f.style.Size, 0))
 			b.endCell(f)

@@ -18,7 +18,12 @@ import (
 // whether it did.
 func (b *builder) arrange(f *frame) bool {
 	switch f.style.Display {
-	case css.Table, css.Grid:
+	case css.Grid:
+		if !f.style.Width.IsSet() {
+			f.style.Width = css.Length{Value: 100, Unit: '%'}
+		}
+		fallthrough
+	case css.Table:
 		b.push(f, &doc.Block{Kind: doc.Table})
 	case css.TableRow, css.FlexRow:
 		b.push(f, &doc.Block{Kind: doc.Row})

@@ -6,11 +6,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
 )
 
-// box is an element with a fill, a frame or a bar at its left.
+// box is an area that a reader may see: an element with a fill, a border or a bar at its left. If its fill is strong, it is a
+// band, else a bar is beside it; cells that touch are filled as cells of a table, a line in a small box is filled or framed, and
+// what all of the mail is on, its page and its sheet, is no box. Only how it looks counts, not how it is made.
 type box struct {
 	around *box
 	depth  int // of boxes around it
@@ -18,17 +23,15 @@ type box struct {
 	hue    doc.Color // of its border
 	framed bool
 	bar    bool
-	joined bool    // it is a cell without an edge to the next one
+	joined bool    // it is a cell, or a row of cells, without space to the next one
 	above  float32 // px of space above it and in what is around it
 	padded bool    // there is space above or below its text, within it
-	gap    bool    // there is space between it and what is above it
-	small  bool    // it is narrower than text is
-	frame  bool    // it may be drawn as a frame
+	gap    bool    // there is space between it and what is before it
+	small  bool
 	left   float32 // px, of its edge
 	leaves int
-	weight int  // characters, small print at a quarter, images not at all
+	weight int  // of its text
 	ground bool // it is a background of the mail itself: its page or its sheet
-	card   bool // it is one of several sheets
 
 	marks []*mark
 	known bool // marks are
@@ -37,9 +40,11 @@ type box struct {
 // position is where a leaf is.
 type position struct {
 	in     *box    // the innermost one, or nil
-	left   float32 // px, of its text
-	weight int
+	width  float32 // px, in one line
+	weight int     // its lines, each oneLine, small print at a quarter, images not at all
 }
+
+const oneLine = 4
 
 // Bounds on nesting: of sections, of backgrounds of the mail, of all boxes.
 const (
@@ -48,32 +53,20 @@ const (
 	maxBoxes   = 16
 )
 
-// mark is how the content of a box is marked: by a band, or else by a bar beside it.
+// mark is how the content of a box is marked.
 type mark struct {
 	box  *box
-	band bool
-	pale bool // it has a tint
+	band bool // or else a bar beside it
 }
 
-// same reports whether two marks make one section: bands of one colour do, and tints without space
-// between them.
-func (m *mark) same(o *mark) bool {
-	if m == o || m == nil || o == nil {
-		return m == o
+// goesOn reports whether a mark is more of the one before it: they are one area to the eye.
+func (m *mark) goesOn(before *mark) bool {
+	if m == before || m == nil || before == nil {
+		return m == before
 	}
-	return m.band == o.band && css.Same(m.box.fill, o.box.fill) && (m.band || m.box.adjoins() && o.box.adjoins() && (!m.box.gap || m.box.joined && o.box.joined))
+	a, b := m.box, before.box
+	return !a.gap && m.band == before.band && css.Same(a.fill, b.fill) && a.bar == b.bar && a.edged() == b.edged() && a.hue == b.hue
 }
-
-// card reports a box with a border or a fill around several paragraphs, or one that looks like such a box.
-func (s *sections) card(b *box) bool { return b.apart() && (b.leaves > 1 || s.cards[b.look()]) }
-
-// apart reports a box that has an edge of its own.
-func (b *box) apart() bool { return !b.joined && (b.framed || b.padded && b.fill.Set) }
-
-// boxLook is how a box looks, and on what.
-type boxLook struct{ fill, hue, on doc.Color }
-
-func (b *box) look() boxLook { return boxLook{b.fill, b.hue, b.on()} }
 
 // on returns the fill that a box is on.
 func (b *box) on() doc.Color {
@@ -83,19 +76,20 @@ func (b *box) on() doc.Color {
 	return b.around.fill
 }
 
-// plain reports a box without a border.
-func (b *box) plain() bool { return !b.framed && !b.bar }
+// differs reports a box with a fill of its own.
+func (b *box) differs() bool { return b.fill.Set && b.fill != b.on() }
 
-// adjoins reports a box that one of the same fill beside it goes on.
-func (b *box) adjoins() bool { return b.plain() || b.inCell() }
-
-// inCell reports a box that fills a cell of a table.
-func (b *box) inCell() bool { return !b.bar && (b.joined || !b.framed) && isTint(b.fill, b.on()) }
+// edged reports a box with a border that is seen. Those of cells that touch are lines of a table.
+func (b *box) edged() bool {
+	return b.bar || b.framed && !b.joined && (hue(b.hue) >= 48 || lightnessGap(b.hue, b.on()) >= leastBorder)
+}
 
 const (
-	smallBox     = 200 // px, the width below which a filled box is rather a mark in the text
-	leastPadding = 6   // px, that a reader sees
-	leastEdge    = 8   // px, the same between boxes
+	smallBox     = halfPage // px, the width below which a box is rather a mark in the text
+	lineWidth    = 560      // px, of a line of text
+	leastPadding = 6        // px, that a reader sees
+	leastEdge    = 8        // px, the same between boxes
+	leastBorder  = .03      // difference in lightness by which a border is seen
 )
 
 // openBox starts the box of an element that has one.
@@ -103,46 +97,101 @@ func (b *builder) openBox(f *frame) {
 	s, around := &f.style, f.box
 	above := b.margin + b.space - min(max(s.Padding[css.Top].Px(s.Size, 0), 0), maxPad)
 	f.left += max(s.Margin[css.Left].Px(s.Size, 0), 0)
+	if spare := b.room(b.top()); s.Width.IsSet() && s.BoxAlign != doc.Start {
+		if spare -= s.Width.Px(s.Size, spare); s.BoxAlign == doc.Center {
+			spare /= 2
+		}
+		f.left += max(spare, 0)
+	}
 	depth := 0
 	if around != nil {
 		depth = around.depth + 1
 	}
 	if f.link == 0 && depth < maxBoxes && (s.OwnBackground || s.Border || s.Bar) {
-		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: s.Display == css.TableCell && (!s.Border || s.Collapsed && !alone(f)),
+		joined := s.CellSpace.Px(s.Size, 0) < leastEdge && touches(f.node)
+		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: joined,
 			above: above,
-			gap:   above-b.inside >= leastEdge,
-			small: b.shrinks(s, smallBox),
-			frame: s.Border && b.shrinks(s, halfPage),
+			gap:   above-b.inside >= leastEdge || s.Border && s.Display != css.TableCell,
+			small: b.small(f),
 			left:  f.left}
+		if f.leaves = b.order; b.besideText(f) {
+			f.box.gap = !joined
+		}
 	}
 	f.left += max(s.Padding[css.Left].Px(s.Size, 0), 0)
 }
 
-// shrinks reports whether a box that is opened is as wide as its text, or narrower than so many px.
-func (b *builder) shrinks(s *css.Style, px float32) bool {
-	for i := len(b.frames) - 1; ; i-- {
-		switch {
-		case s.Width.Unit == 'p':
-			return s.Width.Value < px
-		case !s.Width.IsSet() && (s.Display == css.Table || s.Display == css.InlineBlock):
-			return true
-		case i <= 0:
-			return false
+// small reports whether an element that is opened is narrow in the room that it has.
+func (b *builder) small(f *frame) bool {
+	for i := len(b.frames) - 1; i >= 0 && (f.style.Display != css.TableCell || alone(f)); i-- {
+		if s := &f.style; s.Width.IsSet() && (s.Width.Unit != '%' || s.Width.Value < 100) {
+			return s.Width.Px(s.Size, b.room(&b.frames[i])) < smallBox
 		}
-		s = &b.frames[i].style
+		f = &b.frames[i]
+	}
+	return false
+}
+
+// besideText reports whether an element is the first in a cell that is not the first one of its row.
+func (b *builder) besideText(f *frame) bool {
+	for i := len(b.frames) - 1; i >= 0 && f.leaves == b.order; i-- {
+		if f.style.Display == css.TableCell {
+			return b.frames[i].leaves < b.order
+		}
+		f = &b.frames[i]
+	}
+	return false
+}
+
+// touches reports a cell that spans columns or has text in the one beside it, or a row of such cells.
+func touches(n *html.Node) bool {
+	if n.DataAtom == atom.Tr {
+		for n = n.FirstChild; n != nil && n.Type != html.ElementNode; n = n.NextSibling {
+		}
+	}
+	if n == nil || n.DataAtom != atom.Td && n.DataAtom != atom.Th {
+		return false
+	}
+	full := func(n *html.Node) bool {
+		c := n.FirstChild
+		return c != nil && (c.NextSibling != nil || c.DataAtom != atom.Img && (c.Type != html.TextNode || strings.Trim(c.Data, white+blank) != ""))
+	}
+	for _, step := range [...]func(*html.Node) *html.Node{func(n *html.Node) *html.Node { return n.PrevSibling }, func(n *html.Node) *html.Node { return n.NextSibling }} {
+		o := step(n)
+		for o != nil && o.Type != html.ElementNode {
+			o = step(o)
+		}
+		if o != nil && full(o) {
+			return true
+		}
+	}
+	span, _ := number(n, "colspan")
+	return span > 1
+}
+
+// closeFitted notes whether the box in an element that is as wide as its only line is small.
+func (b *builder) closeFitted(f *frame) {
+	if s := &f.style; b.order == f.leaves+1 && !s.Width.IsSet() && (s.Display == css.Table || s.Display == css.InlineBlock) {
+		if at := &b.positions[b.order-1]; at.in != b.frames[len(b.frames)-2].box {
+			at.in.small = at.in.small || at.width < smallBox
+		}
 	}
 }
 
 // boxed records the box of a leaf with so many px of space above it.
 func (b *builder) boxed(l *doc.Block, above float32) {
-	at := position{in: b.top().box, left: b.top().left}
+	at := position{in: b.top().box}
 	for i := range l.Spans {
-		if l.Spans[i].Image == 0 {
-			at.weight += len(l.Spans[i].Text)
+		if s := &l.Spans[i]; s.Image == 0 {
+			at.width += float32(len(s.Text)) * s.Style.Size / 2
+			at.weight += oneLine * strings.Count(s.Text, "\n")
 		}
 	}
+	if at.width > 0 {
+		at.weight += oneLine * (1 + int(at.width/lineWidth))
+	}
 	if l.Spans[0].Style.Size <= 12 {
-		at.weight = (at.weight + 3) / 4
+		at.weight /= oneLine
 	}
 	b.positions = append(b.positions[:l.Order-1], at)
 	for in := at.in; in != nil; in = in.around {
@@ -157,21 +206,13 @@ func (b *builder) sections() {
 	if !slices.ContainsFunc(b.positions, func(at position) bool { return at.in != nil }) {
 		return
 	}
-	s := sections{positions: b.positions, lines: b.lines, shared: make(map[*doc.Block]shared), cards: make(map[boxLook]bool)}
+	s := sections{positions: b.positions, lines: b.lines, shared: make(map[*doc.Block]shared)}
 	for i := range s.positions {
 		s.all += s.positions[i].weight
-		in := s.positions[i].in
-		for in != nil && !in.apart() {
-			in = in.around
-		}
-		if in != nil && in.leaves > 1 {
-			s.cards[in.look()] = true
-		}
 	}
 	for range maxGrounds {
 		s.deeper()
 	}
-	s.findEdge()
 	for _, block := range b.doc.Blocks {
 		s.collect(block)
 	}
@@ -183,33 +224,43 @@ type sections struct {
 	positions []position          // by the order of leaves
 	lines     map[*doc.Block]*box // around rules
 	all       int                 // weight of the whole text
-	edge      float32             // px, where most of the text on the ground begins
-	beside    int                 // in so many rows of cells
 	shared    map[*doc.Block]shared
-	cards     map[boxLook]bool // those with several paragraphs
 }
 
-// deeper marks the next nested background of the mail: its page, then its card, and so on. A background
-// holds three quarters of the text or, if it is as white as paper, a quarter. Boxes of one colour count as one.
+// deeper marks the next nested background of the mail: its page, then its sheet, and so on. A background holds two thirds of the
+// text, three quarters if its fill is strong, or a quarter if it is as white as paper and no text is above it. Boxes of one colour
+// count as one.
 func (s *sections) deeper() {
-	weights := make(map[doc.Color]int)
+	type part struct{ weight, above int }
+	parts := make(map[doc.Color]part)
+	above := 0
 	for i := range s.positions {
-		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
-			if in.around == nil || in.around.fill != in.fill {
-				weights[in.fill] += s.positions[i].weight
+		at := &s.positions[i]
+		for in := at.in; in != nil && !in.ground; in = in.around {
+			if in.differs() {
+				p, known := parts[in.fill]
+				if p.weight += at.weight; !known {
+					p.above = above
+				}
+				parts[in.fill] = p
 			}
 		}
+		above += at.weight
 	}
 	found := make([]*box, len(s.positions))
 	for i := range s.positions {
 		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
-			paper := in.fill.Set && !isTint(in.fill, css.White)
-			weight := in.weight // of a frame alone
-			if in.fill.Set {
-				weight = weights[in.fill]
+			p := part{weight: in.weight} // of a frame alone
+			if in.differs() {
+				p = parts[in.fill]
 			}
-			enough := weight*4 >= s.all*3 || paper && weight*4 >= s.all && !s.setIn(in)
-			if enough && (in.around == nil || in.around.fill != in.fill) {
+			enough := p.weight*3 >= s.all*2
+			if paper := in.differs() && !isTint(in.fill, css.White); paper {
+				enough = enough || p.above < oneLine && p.weight*4 >= s.all
+			} else if isFill(in.fill, in.on()) {
+				enough = p.weight*4 >= s.all*3
+			}
+			if enough && !in.bar && (in.framed || in.differs()) {
 				found[i] = in
 			}
 		}
@@ -224,52 +275,19 @@ func (s *sections) deeper() {
 	}
 }
 
-// setIn reports a box with a border to the right of where text around it begins.
-func (s *sections) setIn(b *box) bool {
-	return b.framed && b.gap && slices.ContainsFunc(s.positions, func(at position) bool { return at.in == b.around && at.weight > 0 && at.left+leastEdge < b.left })
-}
-
-// several reports whether boxes, by leaves, are cards with nothing but space between them, none of which is the mail's
-// sheet, and notes that.
-func (s *sections) several(boxes []*box) bool {
+// several reports whether boxes, by leaves, are alike with nothing but space between them, and none is the mail's sheet.
+func (s *sections) several(boxes []*box) (cards bool) {
 	var one, last *box
-	cards := false
 	for _, b := range boxes {
 		if b != nil {
-			if one = cmp.Or(one, b); b.weight*4 >= s.all*3 || b.look() != one.look() {
+			if one = cmp.Or(one, b); b.weight*3 > s.all*2 || b.fill != one.fill || b.hue != one.hue {
 				return false
 			}
 			cards = cards || last != nil && b != last && b.weight > 0 && b.gap
 		}
 		last = b
 	}
-	for _, b := range boxes {
-		if b != nil {
-			b.card = cards
-		}
-	}
 	return cards
-}
-
-// onGround returns the outermost box around a leaf that is not the background of the mail, or nil.
-func (at *position) onGround() (out *box) {
-	for in := at.in; in != nil && !in.ground; in = in.around {
-		out = in
-	}
-	return out
-}
-
-// findEdge finds the left edge of most of the text on the background.
-func (s *sections) findEdge() {
-	lefts := make(map[float32]int)
-	for i := range s.positions {
-		if at := &s.positions[i]; at.onGround() == nil {
-			lefts[at.left] += at.weight
-			if n, most := lefts[at.left], lefts[s.edge]; n > most || n == most && at.left < s.edge {
-				s.edge = at.left
-			}
-		}
-	}
 }
 
 // group puts successive blocks that share a mark into a section. They are within depth marks already.
@@ -281,7 +299,7 @@ func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 	var out []*doc.Block
 	for i := 0; i < len(blocks); {
 		j := i + 1
-		for j < len(blocks) && marks[j].same(marks[i]) {
+		for j < len(blocks) && marks[j].goesOn(marks[j-1]) {
 			j++
 		}
 		run, m := blocks[i:j:j], marks[i]
@@ -292,13 +310,27 @@ func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 				s.within(b, depth)
 			}
 			out = append(out, run...)
-		case s.pill(run, m):
+		case s.badge(run, m):
 			out = append(out, run...)
+		case !m.band && m.box.joined && !m.box.bar && i < len(blocks) && blocks[i].Kind == doc.Table && !blocks[i].Gap: // its title
+			out = append(out, strip(run, m))
 		default:
-			out = append(out, s.section(run, m, depth))
+			made := s.section(run, m, depth)
+			if n := len(out); n > 0 && out[n-1].Kind == doc.Section && !m.box.gap {
+				made.Gap = false
+			}
+			out = append(out, made)
 		}
 	}
 	return out
+}
+
+// strip makes a row that is filled of blocks.
+func strip(blocks []*doc.Block, m *mark) *doc.Block {
+	gap := blocks[0].Gap
+	blocks[0].Gap = false
+	row := &doc.Block{Kind: doc.Row, Background: m.box.fill, Hue: m.box.fill, Children: []*doc.Block{{Kind: doc.Cell, Columns: 1, Children: blocks}}}
+	return &doc.Block{Kind: doc.Table, Width: doc.Width{Percent: 100}, Children: []*doc.Block{row}, Gap: gap}
 }
 
 // section makes a section of blocks.
@@ -328,41 +360,41 @@ func (s *sections) within(b *doc.Block, depth int) {
 	}
 }
 
-// row fills a row whose cells have one fill, and makes sections inside its cells.
+// row fills a row, or its cells, where they are filled as a whole, and makes sections inside its cells.
 func (s *sections) row(row *doc.Block, depth int) {
-	cells := 0
-	var last *doc.Block
+	m := s.common(row, depth)
+	cells, same := 0, true
 	for _, c := range row.Children {
 		if s.shared[c].any {
 			cells++
-			last = c
+			same = same && s.common(c, depth) == m
 		}
 	}
-	m := s.common(row, depth)
-	whole := m != nil && cells > 1 && (m.band || m.box.joined || s.shared[last].marks[depth] == m) // rather than cards of one colour
-	if whole && (m.band || m.box.adjoins()) {
-		if row.Background = m.box.fill; m.pale {
-			row.Hue = m.box.fill
-		}
+	whole := m != nil && (m.box.joined || cells > 1 && same)
+	if whole && !m.box.edged() {
+		m.fill(row)
 		depth++
 	}
-	if cells > 1 {
-		s.beside++
-		defer func() { s.beside-- }()
-	}
 	for i, c := range row.Children {
-		if i == 1 && whole && !row.Background.Set { // one bar is enough
+		if i == 1 && whole && m.box.edged() { // one bar is enough
 			depth++
 		}
 		in := depth
-		if marks := s.shared[c].marks; cells > 1 && brief(c) && len(marks) > depth && marks[depth].box.inCell() && !s.card(marks[depth].box) && !pressable(c.Children[0]) {
-			c.Background, c.Children[0].Background = marks[depth].box.fill, doc.Color{}
-			if marks[depth].pale {
-				c.Hue = c.Background
-			}
+		if m := s.common(c, depth); m != nil && m.box.joined && !m.box.bar && !pressable(c) {
+			m.fill(c)
 			in++
 		}
 		c.Children = s.group(c.Children, in)
+	}
+}
+
+// fill fills a row or a cell.
+func (m *mark) fill(b *doc.Block) {
+	if b.Background = m.box.fill; !m.band {
+		b.Hue = b.Background
+	}
+	for leaf := range b.Leaves() {
+		leaf.Background = doc.Color{}
 	}
 }
 
@@ -389,7 +421,7 @@ func (s *sections) collect(b *doc.Block) shared {
 			all = in
 		}
 		n := 0
-		for n < min(len(all.marks), len(in.marks)) && all.marks[n].same(in.marks[n]) {
+		for n < min(len(all.marks), len(in.marks)) && in.marks[n].goesOn(all.marks[n]) {
 			n++
 		}
 		all.marks = all.marks[:n]
@@ -398,11 +430,9 @@ func (s *sections) collect(b *doc.Block) shared {
 	return all
 }
 
-// common returns the mark at a depth that all leaves and rules of a block have. A column beside others has no bar unless
-// it is a card.
+// common returns the mark at a depth that all leaves and rules of a block have, or nil.
 func (s *sections) common(b *doc.Block, depth int) *mark {
-	all := s.shared[b].marks
-	if len(all) > depth && (all[depth].band || s.beside == 0 || all[depth].box.card || s.card(all[depth].box)) {
+	if all := s.shared[b].marks; len(all) > depth {
 		return all[depth]
 	}
 	return nil
@@ -428,63 +458,45 @@ func (s *sections) marks(b *box) []*mark {
 	if b.known {
 		return b.marks
 	}
-	around := s.marks(b.around)
-	ground, on := b.around.canvas(), b.around.canvas()
-	if n := len(around); n > 0 && around[n-1].band {
-		on = around[n-1].box.fill
+	var outer *mark
+	b.known, b.marks = true, s.marks(b.around)
+	if n := len(b.marks); n > 0 {
+		outer = b.marks[n-1]
 	}
-	b.known = true
-	switch {
+	switch ground, on := b.around.canvas(), b.on(); {
 	case b.ground:
-	case b.card:
-		b.marks = append(slices.Clip(around), &mark{b, false, true})
-	case len(around) == maxMarks, b.weight == 0 && !b.padded, on != ground && css.Same(b.fill, on): // an image covers its cell
-		b.marks = around
-	case on != ground && !isFill(b.fill, ground): // a sheet of paper
-	case isFill(b.fill, ground) && isFill(b.fill, on):
-		b.marks = append(slices.Clip(around), &mark{b, true, false})
-	case b.small && b.leaves == 1 && b.weight <= maxPill && isTint(b.fill, ground) && isTint(b.fill, b.on()):
-		b.marks = append(slices.Clip(around), &mark{b, true, true})
-	case b.frame && b.leaves == 1 && b.weight > maxBadge && b.weight <= maxPill && !b.joined:
-		b.marks = append(slices.Clip(around), &mark{b, false, true})
-	case len(around) > 0 && !around[len(around)-1].band && b.left-around[len(around)-1].box.left < leastEdge && !b.bar: // one bar is both edges
-		b.marks = around
-	case (len(around) == 0 || b.leaves < around[len(around)-1].box.leaves) && s.callout(b):
-		b.marks = append(slices.Clip(around), &mark{b, false, true})
-	default:
-		b.marks = around
+		b.marks = nil
+	case len(b.marks) == maxMarks, b.weight == 0 && !b.padded: // an image covers its cell
+	case isTint(b.fill, on) && (outer != nil && outer.band && !isTint(b.fill, ground) || !b.edged() && b.opens()): // what is below it is seen
+		b.marks = nil
+	case !isTint(b.fill, on) && !b.edged():
+	case isFill(b.fill, on), b.small && b.leaves == 1, outer == nil, outer.band, b.left-outer.box.left >= leastEdge && b.leaves < outer.box.leaves: // one bar is both edges
+		b.marks = append(slices.Clip(b.marks), &mark{b, isFill(b.fill, on)})
 	}
 	return b.marks
 }
 
-// canvas returns the colour of the background of the mail around a box.
+// opens reports a box from edge to edge of the mail's sheet that has the fill of the page.
+func (b *box) opens() bool {
+	sheet := b.around.background()
+	return sheet != nil && sheet.around.background() != nil && sheet.fill != b.fill && css.Same(b.fill, sheet.around.canvas()) && b.left-sheet.left < leastEdge
+}
+
+// background returns the innermost background of the mail with a fill that a box is or is in, or nil.
+func (b *box) background() *box {
+	for b != nil && !(b.ground && b.fill.Set) {
+		b = b.around
+	}
+	return b
+}
+
+// canvas returns the colour of that background.
 func (b *box) canvas() doc.Color {
-	for ; b != nil; b = b.around {
-		if b.ground && b.fill.Set {
-			return b.fill
-		}
+	if b = b.background(); b != nil {
+		return b.fill
 	}
 	return css.White
 }
-
-// callout reports whether a box is a callout: it has a bar at its left, or it is tinted or framed and
-// set in from the edge of the text.
-func (s *sections) callout(b *box) bool {
-	most := s.all / 2
-	if b.apart() {
-		most = s.all * 3 / 4
-	}
-	if b.small || b.weight > most {
-		return false
-	}
-	on := b.on()
-	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, on) >= leastBorder)
-	tinted := isTint(b.fill, on) && !css.Same(b.fill, css.White)
-	return b.bar || tinted || framed && b.left >= s.edge
-}
-
-// leastBorder is the difference in lightness by which a border is seen.
-const leastBorder = .03
 
 // isFill reports whether a fill differs from what is around it more than a tint does.
 func isFill(fill, ground doc.Color) bool {
@@ -502,22 +514,20 @@ func lightnessGap(a, b doc.Color) float32 { return max(luma(a)-luma(b), luma(b)-
 // hue returns the difference between the strongest and the weakest channel of a colour: 0 is a grey.
 func hue(c doc.Color) int { return int(max(c.R, c.G, c.B)) - int(min(c.R, c.G, c.B)) }
 
-// Bounds on the bytes of a badge, such as a number with a frame, and of a pill.
-const (
-	maxBadge = 3
-	maxPill  = 24
-)
+// leastFramed is how many characters have a frame of their own.
+const leastFramed = 4
 
-// pill fills or frames the text of a small box, such as a badge, instead of making a section, and reports whether
-// the box is one.
-func (s *sections) pill(blocks []*doc.Block, m *mark) bool {
+// badge fills or frames the line in a small box instead of making a section, and reports whether it is one.
+func (s *sections) badge(blocks []*doc.Block, m *mark) bool {
 	l := blocks[0]
-	if len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || !m.box.small && !m.box.frame || utf8.RuneCountInString(l.Text()) > maxPill || strings.Contains(l.Text(), "\n") {
+	if !m.box.small || m.box.leaves > 1 || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || s.positions[l.Order-1].width > smallBox || strings.Contains(l.Text(), "\n") {
 		return false
 	}
-	if !m.band {
-		l.Hue = cmp.Or(m.box.hue, l.Spans[0].Style.Color, doc.Color{Set: true})
-		return l.Spans[0].Link == 0
+	if !isTint(m.box.fill, m.box.on()) {
+		if l.Spans[0].Link == 0 && utf8.RuneCountInString(l.Text()) >= leastFramed {
+			l.Hue = cmp.Or(m.box.hue, l.Spans[0].Style.Color, doc.Color{Set: true})
+		}
+		return true
 	}
 	for i := range l.Spans {
 		if p := &l.Spans[i]; !p.Button && !p.Style.Background.Set {

@@ -14,8 +14,9 @@ type column struct {
 	lines []Line
 	at    int // where it begins
 	fill  *ground
-	pad   int // columns of its fill before its text
-	top   int // lines of its row above it
+	pad   int     // columns of its fill before its text
+	rest  []piece // where it has no lines
+	top   int     // lines of its row above it
 }
 
 // column lays out a cell in a width. end aligns its text at the right edge.
@@ -61,7 +62,7 @@ func (l *layouter) join(columns []column) {
 			kept := &Line{}
 			if i >= c.top && i-c.top < len(c.lines) {
 				kept = &c.lines[i-c.top]
-			} else if c.fill == nil {
+			} else if kept.pieces = c.rest; c.fill == nil && c.rest == nil {
 				continue
 			}
 			if empty && (kept.Block > block || kept.Block == block && kept.Offset > offset) {

@@ -172,7 +172,7 @@ func (l *layouter) callout(b *doc.Block) {
 	}
 }
 
-// barred lays out the children of a block beside a bar, which is at the right of text that begins there.
+// barred lays out the children of a block beside a bar, which is at the right of text from right to left.
 func (l *layouter) barred(b *doc.Block, bar string, p pen) {
 	if l.first == nil { // the empty line is not part of it
 		l.writeDue()
@@ -183,7 +183,7 @@ func (l *layouter) barred(b *doc.Block, bar string, p pen) {
 		l.writeDue()
 	}
 	leaf := b.First()
-	if leaf == nil || !leaf.RTL || leaf.Align != doc.Start || l.docWidth == Unwrapped || l.room() < narrow {
+	if leaf == nil || !leaf.RTL || leaf.Align == doc.End || l.docWidth == Unwrapped || l.room() < narrow {
 		left := text1(bar+" ", 2, p)
 		l.within(left, left, blocks)
 		return

@@ -70,8 +70,8 @@ func (l *layouter) stack(row *doc.Block) {
 		case names(row, i-1):
 			l.value(c, row.Children[i-1])
 		case !names(row, i) && len(c.Children) > 0:
-			l.gap = l.gap || last != nil && (len(last.Children) > 1 || len(c.Children) > 1)
-			l.blocks(c.Children)
+			l.gap = l.gap || last != nil && (len(last.Children) > 1 || len(c.Children) > 1 || c.Children[0].Kind == doc.Section)
+			l.filled(c, l.room(), func() { l.blocks(c.Children) })
 			last = c
 		}
 	}
@@ -484,6 +484,9 @@ func (g *grid) cell(c *doc.Block, width int) column {
 	col := g.l.column(c, width-2*pad, c.Align == doc.End)
 	if g.l.ink = ink; on == ink {
 		col.at = pad
+		if len(c.Children) == 1 && len(col.lines) > 0 && strings.HasPrefix(col.lines[0].Plain, "▎ ") { // which is beside all of it
+			col.rest = col.lines[0].pieces[:1]
+		}
 	} else {
 		col.fill, col.pad = &ground{width: width, text: on.text, fill: on.fill}, pad
 	}

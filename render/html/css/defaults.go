@@ -83,7 +83,7 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 		if quirks || s.Blocks != doc.Start { // a table does not inherit an align attribute
 			s.Text = ToStart
 		}
-		s.Blocks, s.Cells, s.Collapsed = doc.Start, Length{}, false
+		s.Blocks, s.Cells, s.CellSpace = doc.Start, Length{}, Length{}
 	case atom.Td, atom.Th:
 		s.Padding = [4]Length{s.Cells, s.Cells, s.Cells, s.Cells}
 	}
@@ -113,7 +113,7 @@ func (s *Style) attributes(n *html.Node) {
 				setDimension(&s.Cells, a.Val)
 			}
 		case "cellspacing":
-			s.Collapsed = s.Collapsed || n.DataAtom == atom.Table && strings.TrimSpace(a.Val) == "0"
+			setDimension(&s.CellSpace, a.Val)
 		case "height":
 			setDimension(&s.Height, a.Val)
 		case "width":

@@ -79,7 +79,7 @@ type Inherited struct {
 	Override   bool   // the direction of characters is overridden: unicode-bidi
 	Unseen     bool   // visibility: hidden, which a child may override
 	OnImage    bool   // on a background image: the background is unknown
-	Collapsed  bool   // no space is between cells
+	CellSpace  Length // between cells, by a table; unset: hardly any
 	Cells      Length // the padding of its cells, by the cellpadding of a table
 	WhiteSpace WhiteSpace
 	Transform  Transform
