@@ -6,9 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
-
 	"mayfly/internal/clean"
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
@@ -27,7 +24,6 @@ type paragraph struct {
 	pre    bool    // some of it keeps its spaces
 	column int     // of such text, for tabs
 	first  css.Style
-	level  int // heading level
 	// images is how many of the document's images come before it.
 	images int
 }
@@ -198,12 +194,8 @@ func (p *paragraph) writeSpace(f *frame) {
 // start notes the style of the block in which the paragraph begins.
 func (p *paragraph) start(f *frame) {
 	p.first = f.style
-	p.level = 0
 	for i := len(p.b.frames) - 1; i > 0; i-- {
 		at := &p.b.frames[i]
-		if level := headingLevel(at.node); level > 0 {
-			p.level = level
-		}
 		if at.flow {
 			p.first.Text, p.first.RTL, p.first.Auto, p.first.Background = at.style.Text, at.style.RTL, at.style.Auto, at.style.Background
 			break
@@ -295,12 +287,9 @@ func (p *paragraph) block() *doc.Block {
 	if from >= to {
 		return nil
 	}
-	l := &doc.Block{Level: p.level}
-	switch {
-	case p.pre:
+	l := &doc.Block{}
+	if p.pre {
 		l.Kind, from = doc.Pre, strings.LastIndexByte(text[:from], '\n')+1 // its first line keeps its indentation
-	case p.level > 0:
-		l.Kind = doc.Heading
 	}
 	p.describe(l, text)
 	l.Spans = p.cut(text, from, to)
@@ -371,12 +360,4 @@ func (p *paragraph) span(spans []doc.Span, r run, text string) []doc.Span {
 		spans = append(spans, one)
 	}
 	return spans
-}
-
-func headingLevel(n *html.Node) int {
-	switch n.DataAtom {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		return int(n.Data[1] - '0')
-	}
-	return 0
 }

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,7 +13,8 @@ import (
 // How much larger than the body a heading is, and how many characters it has at most.
 const (
 	headingSize   = 1.2
-	numberSize    = 1.3 // the same of a number
+	boldSize      = 1.1 // the same of bold text
+	mixedSize     = 1.3 // and of a line with both, in which only some words stand out
 	figureSize    = 2   // of a number that dominates
 	headingLength = 120
 	titleLength   = 80
@@ -23,54 +25,56 @@ const (
 // Sizes that differ by less than a tenth are one rank. The first rank has a few headings at most: titles of
 // many equal parts are of the second.
 const (
-	sameRank  = .9
-	maxTitles = 3
+	sameRank    = .9
+	muchSmaller = .7
+	maxTitles   = 3
 )
 
-// ranks finds the headings of a message and their ranks. The size of their text says
-// more than their elements: templates use those as they please.
+// ranks finds the headings of a message and their ranks. The size of their text counts, not their elements: templates
+// use those as they please.
 type ranks struct {
 	body  float32
 	all   []ranked
-	begun bool // there is running text above
+	above float32 // the largest of those above all running text
+	begun bool    // there is running text above
 }
 
 // ranked is a heading and the size of its text in px.
 type ranked struct {
-	block  *doc.Block
-	size   float32
-	titled bool // it may be of the first rank
-	opens  bool // there is no running text above
+	block *doc.Block
+	size  float32
+	title bool // there is room for a line under it
 }
 
-// headings makes headings of short lines that are much larger than the body, and sets the rank of each: 1
-// is the largest of the mail, or one not much smaller above all text, 2 the next size, 3 all others.
+// headings makes headings of short lines that are much larger than the body, and sets the rank of each. Of rank 1 is
+// the largest, down to those above all text that are not much smaller, if they are few; 2 is the next size, 3 all others.
 func (b *builder) headings() {
 	r := ranks{body: b.bodySize()}
-	r.find(b.doc.Blocks, true)
-	if len(r.all) > 1 && r.all[1].size >= r.all[0].size*.7 && b.isLogo(r.all[0]) {
-		r.all[0].block.Kind = doc.Paragraph
-		r.strengthen(r.all[0].block)
-		r.all = r.all[1:]
+	r.find(b, b.doc.Blocks, true)
+	slices.SortStableFunc(r.all, func(a, b ranked) int { return cmp.Compare(b.size, a.size) })
+	if len(r.all) == 0 {
+		return
 	}
-	first := r.first()
-	same, second := 0, float32(0)
+	least := r.all[0].size
+	if r.above >= least*muchSmaller {
+		least = min(least, r.above)
+	}
+	titles := 0
 	for _, h := range r.all {
-		if h.size < first.size*sameRank {
-			second = max(second, h.size)
-		} else if h.sized(first) {
-			same++
+		if h.title && h.size >= least*sameRank {
+			titles++
 		}
 	}
-	titled := same <= maxTitles && first.titled && first.size >= r.body*headingSize
-	if !titled {
-		second = first.size
-	}
+	titled := titles > 0 && titles <= maxTitles && least >= r.body*headingSize
+	level := 1
 	for _, h := range r.all {
+		if h.size < least*sameRank {
+			level, least = level+1, h.size
+		}
 		switch {
-		case titled && h.titled && h.sized(first):
+		case level == 1 && titled && h.title:
 			h.block.Level = 1
-		case h.size >= second*sameRank || h.size == 0: // a number or an image
+		case level == 1 || level == 2 && titled:
 			h.block.Level = 2
 		default:
 			h.block.Level = 3
@@ -78,46 +82,14 @@ func (b *builder) headings() {
 	}
 }
 
-// first returns the heading that is the title of the mail, or as large as one.
-func (r *ranks) first() (first ranked) {
-	var largest ranked
-	for _, h := range r.all {
-		if h.size > largest.size {
-			largest = h
-		}
-		if h.titled && h.opens && h.size > first.size {
-			first = h
-		}
-	}
-	if first.size < largest.size*.7 {
-		return largest
-	}
-	return first
-}
-
-// sized reports whether a heading is of the size of another one.
-func (h ranked) sized(as ranked) bool {
-	return h.size >= as.size*sameRank && h.size*sameRank <= as.size
-}
-
-// isLogo reports whether the first heading is a name at the top: an image, a link, or alone in a band.
-func (b *builder) isLogo(h ranked) bool {
-	l := h.block
-	if !h.opens || utf8.RuneCountInString(l.Text()) > logoLength {
-		return false
-	}
-	in := b.positions[l.Order-1].in
-	return l.Spans[0].Image > 0 || l.Spans[0].Link > 0 || in != nil && in.leaves == 1 && in.fill.Set
-}
-
-// find collects the headings in reading order. A title is in no list, and in no column unless only a short line, such
+// find collects the headings in reading order. A title is in no column unless only a short line, such
 // as a date, is beside it.
-func (r *ranks) find(blocks []*doc.Block, titled bool) {
+func (r *ranks) find(b *builder, blocks []*doc.Block, title bool) {
 	for _, l := range blocks {
 		if len(l.Spans) > 0 {
-			r.leaf(l, titled)
+			r.leaf(b, l, title)
 		}
-		r.find(l.Children, titled && l.Kind != doc.List && l.Kind != doc.Quote && (l.Kind != doc.Row || r.titleRow(l)))
+		r.find(b, l.Children, title && (l.Kind != doc.Row || r.titleRow(l)))
 	}
 }
 
@@ -128,40 +100,62 @@ func (r *ranks) titleRow(row *doc.Block) bool {
 		leafSize(c[1].Children[0]) < r.body*headingSize
 }
 
-func (r *ranks) leaf(l *doc.Block, titled bool) {
+// leaf makes a heading of a short line of large text. A number is one, but however large no title.
+func (r *ranks) leaf(b *builder, l *doc.Block, title bool) {
 	size, text := leafSize(l), l.Text()
 	length := utf8.RuneCountInString(text)
-	least := r.body * headingSize
-	if numeric(text) {
-		least = r.body * numberSize
-	}
-	if l.Kind == doc.Paragraph && size >= least && length <= headingLength {
-		l.Kind = doc.Heading
-	}
-	images := size == 0 && !slices.ContainsFunc(l.Spans, func(s doc.Span) bool { return s.Image == 0 })
-	if fold(text) == "" || images || l.Kind == doc.Heading && size > 0 && size < least && (size < r.body || !isBold(l)) { // such as a quotation mark, a logo, or a label
-		l.Kind = doc.Paragraph
-	}
-	if l.Kind != doc.Heading {
+	least := r.body * leastSize(l)
+	if l.Kind != doc.Paragraph || size < least || length > headingLength || fold(text) == "" { // such as a quotation mark
 		r.begun = r.begun || length > labelLength
-		r.strengthen(l)
+		strengthen(l, least)
 		return
 	}
-	if numeric(text) { // however large, it is not a title
-		l.Figure, size = size >= r.body*figureSize, 0
+	if l.Kind = doc.Heading; numeric(text) {
+		l.Level, l.Figure = 2, size >= r.body*figureSize
+		return
 	}
-	r.all = append(r.all, ranked{l, size, titled && size > 0 && length <= titleLength && (l.Spans[0].Link == 0 || length > logoLength), !r.begun})
+	if len(r.all) == 1 && !r.begun && size >= r.all[0].size*sameRank && b.isLogo(r.all[0].block) {
+		r.all[0].block.Kind = doc.Paragraph
+		strengthen(r.all[0].block, 0)
+		r.all = r.all[:0]
+	}
+	title = title && length <= titleLength
+	if title && !r.begun {
+		r.above = max(r.above, size)
+	}
+	r.all = append(r.all, ranked{l, size, title})
 }
 
-// isBold reports whether all text of a leaf is bold.
-func isBold(l *doc.Block) bool {
-	return !slices.ContainsFunc(l.Spans, func(s doc.Span) bool { return !s.Style.Bold && s.Image == 0 && !empty(s.Text) })
-}
-
-// strengthen makes bold what is as large as a heading in a line with other text, such as a price.
-func (r *ranks) strengthen(l *doc.Block) {
+// leastSize returns how much larger than the body a leaf is as a heading, by its weight.
+func leastSize(l *doc.Block) float32 {
+	bold, plain := false, false
 	for i := range l.Spans {
-		if s := &l.Spans[i]; s.Style.Size >= r.body*headingSize && !s.Button && s.Image == 0 && len(s.Text) <= headingLength {
+		if s := &l.Spans[i]; s.Image == 0 && !empty(s.Text) {
+			bold, plain = bold || s.Style.Bold, plain || !s.Style.Bold
+		}
+	}
+	switch {
+	case bold && plain:
+		return mixedSize
+	case bold:
+		return boldSize
+	}
+	return headingSize
+}
+
+// isLogo reports whether the first heading is a name at the top: an image, a link, or alone in a band.
+func (b *builder) isLogo(l *doc.Block) bool {
+	if utf8.RuneCountInString(l.Text()) > logoLength {
+		return false
+	}
+	in := b.positions[l.Order-1].in
+	return l.Spans[0].Image > 0 || l.Spans[0].Link > 0 || in != nil && in.leaves == 1 && in.fill.Set
+}
+
+// strengthen makes bold the runs of a size, such as a price in a line with other text.
+func strengthen(l *doc.Block, from float32) {
+	for i := range l.Spans {
+		if s := &l.Spans[i]; s.Style.Size >= from && !s.Button && s.Image == 0 && len(s.Text) <= headingLength {
 			s.Style.Bold = true
 		}
 	}
@@ -180,24 +174,19 @@ func leafSize(l *doc.Block) (size float32) {
 	return size
 }
 
-// joinNumbers makes a unit of a large number and the line below it that says what it counts, or else the line above.
+// joinNumbers makes a unit of a large number and the line below it that says what it counts.
 func joinNumbers(blocks []*doc.Block) {
-	label := func(i int) bool { return i >= 0 && i < len(blocks) && isLabel(blocks[i]) && !counter(blocks[i]) }
+	counter := func(i int) bool {
+		return i >= 0 && blocks[i].Kind == doc.Heading && numeric(blocks[i].Text())
+	}
 	for i, l := range blocks {
 		joinNumbers(l.Children)
-		switch {
-		case !counter(l):
-		case label(i+1) && blocks[i+1].Kind == doc.Paragraph: // a heading begins something else
-			l.Gap = l.Gap || i > 1 && counter(blocks[i-2]) // whose label is between them
-			blocks[i+1].Gap = false
-		case label(i - 1):
+		if counter(i-1) && l.Kind == doc.Paragraph && isLabel(l) {
 			l.Gap = false
+			blocks[i-1].Gap = blocks[i-1].Gap || counter(i-3) // whose label is between them
 		}
 	}
 }
-
-// counter reports a large number.
-func counter(l *doc.Block) bool { return l.Kind == doc.Heading && numeric(l.Text()) }
 
 // isLabel reports whether a block is a line of a few words, such as what a number
 // counts.

@@ -32,7 +32,10 @@ func (l *layouter) leaf(b *doc.Block, width int) {
 	}
 	if stroke != "" && widest > 0 {
 		line := text1(repeat(stroke, widest), widest, pen{fg: l.pen(b, &b.Spans[0]).fg})
-		l.put(l.aligned([]piece{line}, align, edge), len(b.Text()))
+		if l.under = l.aligned([]piece{line}, align, edge); !l.ruled {
+			l.put(l.under, len(b.Text()))
+			l.under = nil
+		}
 	}
 	l.rtl = false
 }
@@ -71,8 +74,19 @@ func (l *layouter) rule(b *doc.Block) {
 		width = min(max(l.cells(b.Width.Px), int(b.Width.Percent/100*float32(room)), leastRule), room)
 	}
 	l.rtl = b.RTL
-	l.emit(l.aligned([]piece{text1(repeat("─", width), width, l.ink.dim())}, b.Align, room))
+	line := l.aligned([]piece{text1(repeat("─", width), width, l.ink.dim())}, b.Align, room)
 	l.rtl = false
+	if n := len(l.under); n > 0 { // the line under a title is part of it
+		left := measure(l.under) - l.under[n-1].width
+		line = []piece{text1(repeat("─", left), left, l.ink.dim()), l.under[n-1]}
+		if right := room - left - l.under[n-1].width; width == room {
+			line = append(line, text1(repeat("─", right), right, l.ink.dim()))
+		} else {
+			line = l.under
+		}
+		l.under = nil
+	}
+	l.emit(line)
 }
 
 // leastRule is the width from which a line is seen as one.

@@ -154,6 +154,8 @@ type layouter struct {
 	rtl       bool    // in a leaf from right to left
 	flush     bool    // in an item, whose text stays beside its marker
 	titled    bool    // in the last line of a title, which has a line under it
+	ruled     bool    // and above a rule
+	under     []piece // the line under a title, until the rule that it is part of is drawn
 	hidden    int     // hidden texts shown so far
 	leaves    int     // laid out so far
 	warned    map[int]bool
@@ -250,14 +252,16 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 		}
 		l.gap = l.gap || l.apart(before, b)
 		l.wide = l.gap && b.Wide && !b.InFooter
-		l.titled = isTitle(b) && !(i+1 < len(blocks) && goesOn(blocks[i+1]))
+		var next doc.Block
+		if i+1 < len(blocks) {
+			next = *blocks[i+1]
+		}
+		l.titled = isTitle(b) && (!isTitle(&next) || next.Gap) // the line is below the last line of a title
+		l.ruled = l.titled && next.Kind == doc.Rule
 		l.block(b)
 		before = b
 	}
 }
-
-// goesOn reports whether a block after a title is more of it, or the line under it.
-func goesOn(b *doc.Block) bool { return isTitle(b) && !b.Gap || b.Kind == doc.Rule }
 
 func isTitle(b *doc.Block) bool { return b.Kind == doc.Heading && b.Level == 1 }
 

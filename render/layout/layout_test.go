@@ -134,7 +134,7 @@ func TestBlocks(t *testing.T) {
 		"a wide table": {Options{Width: 120}, []*doc.Block{box(doc.Table, row(repeat("x", 30), repeat("y", 30), repeat("z", 30))), {Kind: doc.Rule}, rtl(p("אב"))},
 			repeat("x", 30) + "   " + repeat("y", 30) + "   " + repeat("z", 30) + "\n" + repeat("─", 96) + "\n" + repeat(" ", 94) + "אב"},
 		"a wide line":            {Options{Width: 120}, []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: repeat("x", 90)}}}, {Kind: doc.Rule}}, repeat("x", 90) + "\n" + repeat("─", 90)},
-		"a title with a rule":    {Options{Width: 9}, []*doc.Block{title("News"), {Kind: doc.Rule}, p("a")}, "News\n─────────\na"},
+		"a title with a rule":    {Options{Width: 9}, []*doc.Block{title("News"), {Kind: doc.Rule}, p("a")}, "News\n━━━━─────\na"},
 		"a title far below one":  {Options{Width: 40}, []*doc.Block{title("Northwind"), gap(title("News")), p("a")}, "Northwind\n━━━━━━━━━\n\nNews\n━━━━\na"},
 		"a title of two lines":   {Options{Width: 40}, []*doc.Block{title("Northwind"), title("News"), p("a")}, "Northwind\nNews\n━━━━\na"},
 		"a list":                 {Options{Width: 40}, []*doc.Block{box(doc.List, item("9.", p("a b")), item("10.", p("c"), box(doc.List, item("•", p("d")))))}, "   9. a b\n  10. c\n      • d"},
