@@ -38,6 +38,8 @@ type builder struct {
 	ruled     map[*doc.Block]ruled
 	far       map[*doc.Block]bool // cells that float where their row ends
 	lines     map[*doc.Block]*box // around rules
+	under     *doc.Block          // the rule since the last leaf
+	over      float32             // px above it
 	anchor    anchor              // the innermost open link
 	idle      idle                // the last link without a target
 	roomy     int                 // the last link with room above its text

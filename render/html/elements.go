@@ -256,6 +256,7 @@ func (b *builder) divide(rule *doc.Block) {
 	if _, ok := b.lines[rule]; !ok {
 		b.lines[rule] = b.top().box
 	}
+	b.under, b.over = rule, b.margin+b.space
 	*b.out = append(out, rule)
 }
 

@@ -71,6 +71,10 @@ func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 		size = b.foot
 	}
 	l.Gap = b.margin+b.space >= leastGap*size
+	if b.under != nil { // a rule belongs to what is nearer
+		b.under.Gap = b.margin+b.space-b.over <= max(b.over, leastGap*size)
+	}
+	b.under = nil
 	l.Wide = b.blank > 0 && b.margin+b.space >= max(leastGap*size+b.blank, wideGap*size)
 	b.foot = s.Size
 	b.margin, b.space, b.inside, b.blank = 0, 0, 0, 0
