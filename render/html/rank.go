@@ -198,19 +198,19 @@ func isLabel(l *doc.Block) bool {
 	return utf8.RuneCountInString(text) <= labelLength && !strings.ContainsAny(text, "\n,.!?:，。！？：")
 }
 
-// markFaint notes the colour of most of the text, and makes secondary what is fainter. Small print
-// counts less: the footer of a short message is longer than its body.
+// markFaint notes the colour of most of the text, and makes secondary what is fainter. Small print and
+// colours count less: the footer of a short message is longer than its body, and so is an alert.
 func (b *builder) markFaint() {
 	count := map[doc.Color]int{}
 	strengths := map[doc.Color]float32{}
-	common := 0
+	common, body := 0, b.bodySize()
 	for leaf := range b.doc.Leaves() {
 		for _, s := range leaf.Spans {
 			if s.Link > 0 || s.Image > 0 || s.Style.Background.Set {
 				continue
 			}
 			c, n := s.Style.Color, len(s.Text)
-			if s.Style.Size <= 12 {
+			if s.Style.Size < body*.95 || !c.Grey() {
 				n /= 4
 			}
 			strengths[c] = max(strengths[c], b.strength(leaf, c))
@@ -219,7 +219,7 @@ func (b *builder) markFaint() {
 			}
 		}
 	}
-	most, body := strengths[b.doc.Color], b.bodySize()
+	most := strengths[b.doc.Color]
 	for leaf := range b.doc.Leaves() {
 		for i := range leaf.Spans {
 			s := &leaf.Spans[i].Style

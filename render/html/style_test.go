@@ -113,6 +113,7 @@ func TestFaint(t *testing.T) {
 		"a grey that is strong enough": {`<p style="color:#333">one` + more + `<p style="color:#666">two`, "333333", ""},
 		"fainter than a grey body":     {`<p style="color:#777">one` + more + `<p style="color:#aaa">two`, "777777", "two"},
 		"small print is not the body":  {`<p style="color:#444">one, which is short<p style="color:#999;font-size:11px">two` + more, "444444", "two" + more},
+		"an alert is not the body":     {`<p style="color:#7f1d1d">one` + more + `<p>Date: today, late<p style="color:#6b7280;font-size:12px">two`, "", "two"},
 		"white on a band":              {`<p>one` + more + `<div style="background:#4dbfbf;color:#fff">two</div>`, "", ""},
 		"a dark mail":                  {`<body bgcolor="#111111"><p style="color:#eee">one` + more + `<p style="color:#666">two`, "eeeeee", "two"},
 		"a sheet on a dark page":       {`<body bgcolor="#111111"><div style="background:#fff;color:#333"><p>one` + more + `<p style="color:#999">two</div>`, "333333", "two"},
