@@ -56,12 +56,16 @@ func looksPressable(f *frame) bool {
 	switch {
 	case f.node.DataAtom == atom.Button, role == "button":
 		return true
-	case s.Width.Unit == 'p' && s.Width.Value <= maxSign, headingLevel(f.node) > 0:
+	case s.Width.Unit == 'p' && s.Width.Value <= maxSign, isHeading(f.node.DataAtom):
 		return false // a badge, a linked heading
 	case s.OwnBackground:
 		return padded || s.Display != css.Inline || s.Border || s.Height.IsSet()
 	}
 	return s.Border && (padded || sized) || s.OnImage && padded && s.Display != css.Inline
+}
+
+func isHeading(a atom.Atom) bool {
+	return a == atom.H1 || a == atom.H2 || a == atom.H3 || a == atom.H4 || a == atom.H5 || a == atom.H6
 }
 
 // closeLink closes an a element, whose text is now known.
