@@ -207,11 +207,17 @@ func (c *Client) Advertised() (domains, relayAllow []string) {
 	return c.named.Domains, c.named.RelayAllow
 }
 
+// maxDrift is how far two clocks that agree may seem apart.
+const maxDrift = 2 * time.Second
+
 // ServiceTime returns the time by the service's clock, as far as the Date of its last answer (RFC
-// 9110, 6.6.1) tells: up to a second late. Without one it is the time of this machine.
+// 9110, 6.6.1) tells, in whole seconds. Without one, or if the clocks may agree, it is the time of this machine.
 func (c *Client) ServiceTime() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ahead.Abs() <= maxDrift {
+		return time.Now()
+	}
 	return time.Now().Add(c.ahead)
 }
 

@@ -148,7 +148,7 @@ func (a *app) lsCommand() *cobra.Command {
 					count = strconv.Itoa(*i.MessageCount)
 				}
 				if term.Is(a.env.Stdout) {
-					expiry = timeLeft(i.ExpiresAt)
+					expiry = timeLeft(i.ExpiresAt, s.client.ServiceTime())
 				}
 				return []string{render.Clean(i.Email), count, expiry, render.Clean(i.ID)}
 			})

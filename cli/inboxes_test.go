@@ -294,3 +294,11 @@ func TestAnEmptyListIsExplainedWhereTheServiceHasNone(t *testing.T) {
 		}
 	}
 }
+
+func TestTheClockOfTheServiceDecidesWhatHasExpired(t *testing.T) {
+	s := newHarness(t, apitest.Options{Ahead: -3 * time.Hour, Extensions: true})
+	s.inbox("a1")
+	if got := s.does("__complete", "rm", ""); !strings.Contains(got, "60 min left") && !strings.Contains(got, "61 min left") {
+		t.Errorf("completed as %q", got)
+	}
+}

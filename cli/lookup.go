@@ -285,7 +285,7 @@ func (a *app) completeInboxes(cmd *cobra.Command, args []string, start string) (
 			switch {
 			case slices.Contains(args, i.Email) || slices.Contains(args, i.ID):
 			case hasPrefixFold(email, start):
-				words = append(words, cobra.CompletionWithDesc(email, timeLeft(i.ExpiresAt)))
+				words = append(words, cobra.CompletionWithDesc(email, timeLeft(i.ExpiresAt, s.client.ServiceTime())))
 			case strings.HasPrefix(id, start):
 				words = append(words, cobra.CompletionWithDesc(id, email))
 			}

@@ -139,9 +139,9 @@ func timestamp(t time.Time) string {
 	return t.UTC().Format(api.TimeFormat)
 }
 
-// timeLeft formats how long it is until t.
-func timeLeft(t time.Time) string {
-	d := time.Until(t)
+// timeLeft formats how long it is from now until t.
+func timeLeft(t, now time.Time) string {
+	d := t.Sub(now)
 	switch {
 	case t.IsZero():
 		return "-"
@@ -276,7 +276,7 @@ func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
 		for frame := 0; ; frame++ {
 			line := string([]rune(`⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏`)[frame%10]) + " " + what()
 			if end, ok := ctx.Deadline(); ok {
-				line += " · " + timeLeft(end)
+				line += " · " + timeLeft(end, time.Now())
 			}
 			show(line)
 			select {

@@ -26,7 +26,7 @@ func TestTimesInTables(t *testing.T) {
 			if got := timestamp(c.at); got != c.stamp {
 				t.Errorf("stamp of %v is %q", c.at, got)
 			}
-			if got := timeLeft(c.at); got != c.left {
+			if got := timeLeft(c.at, now); got != c.left {
 				t.Errorf("left until %v is %q", c.at, got)
 			}
 		}

@@ -106,7 +106,7 @@ func (f *follower) onEvent(ctx context.Context, w *watch.Watcher, e watch.Event)
 		delete(f.inboxes, e.InboxID)
 		done = len(f.inboxes) == 0 && !f.all
 		name := "deleted"
-		if !i.inbox.ExpiresAt.IsZero() && !time.Now().Before(i.inbox.ExpiresAt) {
+		if !i.inbox.ExpiresAt.IsZero() && !f.client.ServiceTime().Before(i.inbox.ExpiresAt) {
 			name = "expired"
 		}
 		err = f.write(event{Event: name, inbox: &i.inbox})

@@ -12,7 +12,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
-	"mayfly/api/watch"
 	"mayfly/internal/registry"
 	"mayfly/render"
 )
@@ -87,7 +86,7 @@ func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in crea
 		return inbox{}, err
 	}
 	t.remember(made)
-	out := describe(made, watch.Clock(c))
+	out := describe(made, c.ServiceTime())
 	out.ID, out.SMTP = made.ID, t.smtp(r)
 	return out, nil
 }
@@ -97,7 +96,7 @@ func (t *tools) getInbox(ctx context.Context, c *api.Client, id string, _ inboxA
 	if err != nil {
 		return inbox{}, err
 	}
-	out := describe(found, watch.Clock(c))
+	out := describe(found, c.ServiceTime())
 	out.ID, out.Messages = id, found.MessageCount
 	return out, nil
 }
@@ -108,7 +107,7 @@ func (t *tools) extendInbox(ctx context.Context, c *api.Client, id string, in ex
 		return inbox{}, err
 	}
 	t.remember(extended)
-	return describe(extended, watch.Clock(c)), nil
+	return describe(extended, c.ServiceTime()), nil
 }
 
 // remember stores an inbox for services that list none.
@@ -153,7 +152,7 @@ func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in list
 				return inboxList{}, err
 			}
 		}
-		out.Inboxes = append(out.Inboxes, describe(i, watch.Clock(c)))
+		out.Inboxes = append(out.Inboxes, describe(i, c.ServiceTime()))
 		if shown := page(out.Inboxes, in.Limit); len(shown) < len(out.Inboxes) {
 			out.Inboxes, out.Next = shown, last
 			break

@@ -47,7 +47,7 @@ type Consumed struct {
 }
 
 // InVain records that a wait timed out just now.
-func (d *Consumed) InVain(c *api.Client) { d.Vain = Clock(c) }
+func (d *Consumed) InVain(c *api.Client) { d.Vain = c.ServiceTime() }
 
 // maxConsumed bounds each list of a [Consumed]; the oldest go. It matters only to a wait that goes
 // back beyond as many messages.

@@ -39,7 +39,7 @@ func Explain(ctx context.Context, c *api.Client, v Vain) string {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTime)
 	defer cancel()
-	now := Clock(c)
+	now := c.ServiceTime()
 	from := now.Add(-v.Took - beforeWait)
 	inVain := &NoMatchError{}
 	if errors.As(v.Err, &inVain) {
@@ -69,15 +69,6 @@ func Explain(ctx context.Context, c *api.Client, v Vain) string {
 		parts = append(parts, "no other mail is there")
 	}
 	return strings.Join(parts, "; ")
-}
-
-// Clock is the time by the service's clock, which only a service of another time tells, in whole seconds.
-func Clock(c *api.Client) time.Time {
-	now, at := time.Now(), c.ServiceTime()
-	if at.Sub(now).Abs() < 2*time.Second {
-		return now
-	}
-	return at
 }
 
 func latest(a, b time.Time) time.Time {

@@ -96,16 +96,8 @@ func (s *Session) remember(in api.Inbox, err error) (api.Inbox, error) {
 	return in, err
 }
 
-// maxDrift is how far two clocks that agree may seem apart: the service's is known to the second.
-const maxDrift = 2 * time.Second
-
 // Ahead is how far the clock of the service is ahead of this machine's.
-func (s *Session) Ahead() time.Duration {
-	if by := time.Until(s.Client.ServiceTime()); by.Abs() > maxDrift {
-		return by
-	}
-	return 0
-}
+func (s *Session) Ahead() time.Duration { return time.Until(s.Client.ServiceTime()) }
 
 // Label saves the label of an inbox in the registry.
 func (s *Session) Label(i *store.Inbox) tea.Cmd {
