@@ -13,9 +13,9 @@ import (
 	"mayfly/render/html/css"
 )
 
-// box is an area that a reader may see: an element with a fill, a border or a bar at its left. If its fill is strong, it is a
-// band, else a bar is beside it; cells that touch are filled as cells of a table, a line in a small box is filled or framed, and
-// what all of the mail is on, its page and its sheet, is no box. Only how it looks counts, not how it is made.
+// box is an area that differs from what is around it by its fill or a border: a strong fill is a band, any other has a bar beside
+// it, cells that touch are filled, and a line in a small box is filled or framed. Only how a box looks counts, not how it is
+// written, and what most of the mail is on, its page and its sheet, is none.
 type box struct {
 	around *box
 	depth  int // of boxes around it
