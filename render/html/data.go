@@ -129,7 +129,7 @@ func headRows(rows []*doc.Block) int {
 // titleRow reports whether the first row is words that differ from the other rows by bold type, by background or by the
 // rule below. In two columns, which may be names and values, it takes two of these, or numbers below.
 func titleRow(rows []*doc.Block) bool {
-	if len(rows) < 2 || anyCell(rows[0], func(l cellLook) bool { return l.lines != 1 || l.numeric }) {
+	if len(rows) < 2 || !wordy(rows[0]) {
 		return false
 	}
 	bold, back := rowLook(rows[0])
@@ -150,6 +150,11 @@ func titleRow(rows []*doc.Block) bool {
 		}
 	}
 	return (bold || filled || ruled) && (signs > 1 || len(rows[0].Children) > 2)
+}
+
+// wordy reports a row with one line of words in each cell.
+func wordy(row *doc.Block) bool {
+	return !anyCell(row, func(l cellLook) bool { return l.lines != 1 || l.numeric })
 }
 
 // rowLook returns whether all text of a row is bold, and the background of all of it if it has one.

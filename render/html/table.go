@@ -385,19 +385,18 @@ func leads(row *doc.Block) bool { return filled(row) == 1 && len(row.Children[0]
 // newTable makes a table of rows.
 func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 	table := &doc.Block{Kind: doc.Table, Children: rows, Width: width, RTL: rtl}
-	entries := slices.ContainsFunc(rows, isEntry)
-	for i, row := range rows {
-		gap := false
+	for _, row := range rows {
 		for _, c := range row.Children {
 			if len(c.Children) > 0 {
-				gap = gap || c.Children[0].Gap
+				row.Gap = row.Gap || c.Children[0].Gap
 				c.Children[0].Gap = false
 			}
 		}
-		if i == 0 {
-			table.Gap = gap
-		} else {
-			row.Gap = row.Gap || gap && entries
+	}
+	table.Gap, rows[0].Gap = rows[0].Gap, false
+	if !slices.ContainsFunc(rows, isEntry) && !slices.ContainsFunc(rows[1:], func(r *doc.Block) bool { return !r.Gap }) {
+		for _, row := range rows { // a gap above all of them says nothing
+			row.Gap = false
 		}
 	}
 	return table

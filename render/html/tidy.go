@@ -210,7 +210,7 @@ func (b *builder) goesOn(above, below *doc.Block) bool {
 		return continues(above, below)
 	}
 	names, first := above.Children[0], below.Children[0]
-	return band.Set && len(above.Children) == 1 && (filled(names) > 2 || above.SameColumns(below)) && titled(above.Children) && len(names.Children) == len(first.Children) &&
+	return band.Set && len(above.Children) == 1 && (filled(names) > 2 || above.SameColumns(below)) && wordy(names) && len(names.Children) == len(first.Children) &&
 		anyCell(first, func(l cellLook) bool { return l.numeric }) && plain(below.Children) && headRows(below.Children) == 0
 }
 
@@ -288,11 +288,4 @@ func ruleNames(table *doc.Block) {
 func strong(row *doc.Block) bool {
 	bold, _ := rowLook(row)
 	return bold
-}
-
-// titled reports whether rows of one line each are below a row of words.
-func titled(rows []*doc.Block) bool {
-	return !slices.ContainsFunc(rows, func(r *doc.Block) bool {
-		return anyCell(r, func(l cellLook) bool { return l.lines > 1 || r == rows[0] && (l.numeric || l.lines == 0) })
-	})
 }

@@ -40,39 +40,30 @@ func (l *layouter) table(b *doc.Block) {
 		l.records(b)
 	default:
 		for i, row := range b.Children {
-			l.gap = l.gap || row.Gap || i > 0 && stacks(row)
+			values := 0
+			for _, c := range row.Children {
+				values += min(len(c.Children), 1-c.Head)
+			}
+			l.gap = l.gap || row.Gap || i > 0 && values > 1
 			l.filled(row, l.room(), func() { l.stack(row) })
 		}
 	}
 }
 
-// stacks reports a row of several cells that are no names and values: one below another they are a paragraph.
-func stacks(row *doc.Block) bool {
-	n := 0
-	for i, c := range row.Children {
-		if len(c.Children) > 0 && !names(row, i) {
-			n++
-		}
-	}
-	return n > 1
-}
-
-// names reports whether a cell of a row names the next one.
-func names(row *doc.Block, i int) bool {
-	return i >= 0 && i+1 < len(row.Children) && row.Children[i].Head > row.Children[i+1].Head && len(row.Children[i+1].Children) > 0
-}
-
 // stack writes the cells of a row one below another. Those of several blocks are set apart.
 func (l *layouter) stack(row *doc.Block) {
-	var last *doc.Block
+	names := func(i int) bool { // whether a cell names the next one
+		return i >= 0 && i+1 < len(row.Children) && row.Children[i].Head > row.Children[i+1].Head && len(row.Children[i+1].Children) > 0
+	}
+	blocks := 0 // of the last cell
 	for i, c := range row.Children {
 		switch {
-		case names(row, i-1):
+		case names(i - 1):
 			l.value(c, row.Children[i-1])
-		case !names(row, i) && len(c.Children) > 0:
-			l.gap = l.gap || last != nil && (len(last.Children) > 1 || len(c.Children) > 1 || c.Children[0].Kind == doc.Section)
+		case !names(i) && len(c.Children) > 0:
+			l.gap = l.gap || blocks > 0 && (max(blocks, len(c.Children)) > 1 || c.Children[0].Kind == doc.Section)
 			l.filled(c, l.room(), func() { l.blocks(c.Children) })
-			last = c
+			blocks = len(c.Children)
 		}
 	}
 }
@@ -300,8 +291,7 @@ func (g *grid) target(room int) int {
 
 // fill gives columns the room that is left to the width of the table: those that the message left
 // free where it set others. If the last column ends at the right edge, the widest of them takes it
-// all. If there are several, or cells are centred, each gets a part by the width of its content, as in
-// a browser. Otherwise a name and its value stay together.
+// all. If there are several, or cells are centred, each gets a part by the width of its content, as in a browser. Otherwise a name and its value stay together.
 func (g *grid) fill(left int, specified []int) {
 	var used, free []int
 	for i, w := range g.widths {
@@ -553,7 +543,7 @@ func pairs(row *doc.Block, names []*doc.Block, used map[*doc.Block]bool) (all []
 		}
 		text := ""
 		for i, n := range of {
-			if used[n] = true; i == 0 || n != of[i-1] {
+			if used[n] = used[n] || !sums(row); i == 0 || n != of[i-1] { // a sum has its own name
 				text += ", " + strings.TrimRight(strings.Join(strings.Fields(n.Text()), " "), ":：")
 			}
 		}
