@@ -127,8 +127,16 @@ func (a *app) table(w io.Writer, rows [][]string) error {
 		}
 		out.WriteString(ansi.Truncate(line.String(), a.columns(), "…") + "\n")
 	}
-	_, err := io.WriteString(w, out.String())
+	_, err := io.WriteString(w, a.placed(out.String()))
 	return err
+}
+
+// placed returns rows for stdout. What a program reads has no marks.
+func (a *app) placed(rows string) string {
+	if !term.Is(a.env.Stdout) {
+		return rows
+	}
+	return term.KeepPlaces(rows)
 }
 
 // timestamp formats a time for programs, in UTC.

@@ -152,7 +152,12 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 		}
 		return err
 	}
-	return show(w, m, view, render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)})
+	var rows strings.Builder
+	if err := show(&rows, m, view, render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, a.placed(rows.String()))
+	return err
 }
 
 func (f *viewFlags) failOnFlag(cmd *cobra.Command) {

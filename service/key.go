@@ -155,7 +155,7 @@ func CheckSecret(secret string) error {
 }
 
 func keyName(name string) (string, error) {
-	name = strings.TrimSpace(name)
+	name = strings.ToValidUTF8(strings.TrimSpace(name), "\ufffd")
 	if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", Errorf(Invalid, "a key's name has at most 100 bytes and no control characters")
 	}

@@ -17,9 +17,9 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, service.Dev, service.Options{})
 	ctx := t.Context()
-	secret, k, err := s.CreateKey(ctx, " CI ", service.Startup)
+	secret, k, err := s.CreateKey(ctx, " CI\xe9 ", service.Startup)
 	must(t, err)
-	if !regexp.MustCompile(`^mf_[A-Za-z0-9_-]{32}$`).MatchString(secret) || k.Name != "CI" {
+	if !regexp.MustCompile(`^mf_[A-Za-z0-9_-]{32}$`).MatchString(secret) || k.Name != "CI\ufffd" { // metrics cannot have another text
 		t.Errorf("key %+v with the secret %q", k, secret)
 	}
 	got, err := s.Authenticate(ctx, secret)

@@ -28,6 +28,7 @@ import (
 
 	"mayfly/internal/browser"
 	"mayfly/internal/config"
+	"mayfly/internal/term"
 	"mayfly/ui/host"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
@@ -196,7 +197,7 @@ func (a *app) tick() tea.Cmd {
 // View draws the frame.
 func (a *app) View() tea.View {
 	frame := a.frame()
-	v := tea.NewView(frame)
+	v := tea.NewView(term.KeepPlaces(frame))
 	if a.busy() && !a.layout.TooSmall { // where an input method shows its candidates
 		if x, y, ok := a.theme.CaretIn(strings.Split(frame, "\n")); ok {
 			v.Cursor = tea.NewCursor(x, y)

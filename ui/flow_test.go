@@ -175,7 +175,7 @@ func TestEscAndTheNextKeyAtOnce(t *testing.T) {
 func TestTheMouse(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.click(40, 7)
-		h.see("From  קבוצת גרייס 旅の家族")
+		h.see("קבוצת גרייס 旅の家族 <grace")
 		h.click(3, 4)
 		h.selected("")
 		h.see("Acme · ada")

@@ -218,7 +218,8 @@ func TestReserve(t *testing.T) {
 		time.Sleep(spaceCheckInterval)
 		wantCode(t, acknowledged(t, s, in, "two"), service.Full)
 		wantCode(t, s.Ready(t.Context()), service.Full)
-		must(t, s.DeleteInbox(t.Context(), other.KeyID, other.ID)) // which is how space is made
+		wantCode(t, s.CreateInbox(t.Context(), service.Inbox{KeyID: "key", ID: "new", Address: "new@x.test"}, 10), service.Full) // as mail to any address would
+		must(t, s.DeleteInbox(t.Context(), other.KeyID, other.ID))                                                               // which is how space is made
 		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1<<20 + 4*uint64(len(padding))})
 		time.Sleep(spaceCheckInterval)
 		must(t, acknowledged(t, s, in, "three"))

@@ -12,6 +12,9 @@ import (
 
 // CreateInbox implements service.Store.
 func (s *Store) CreateInbox(ctx context.Context, in service.Inbox, limit int) error {
+	if err := s.disk.check(); err != nil { // else mail to any address would use up what deletions need
+		return err
+	}
 	return s.commit(ctx, 0, func(g *group) error {
 		if err := g.free(in); err != nil {
 			return err

@@ -274,9 +274,9 @@ func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quot
 
 // The requests of a key are counted up to its limit. Its row has the total at the end of each of the
 // last 61 seconds, so that a request counts for 60 to 61 seconds. If the clock is set back, the last
-// second goes on until the clock has reached it again.
+// second goes on until the clock has reached it again or, if that takes more than a minute, is the present one.
 const addRequests = `INSERT INTO requests AS r (key_id, total, allowed) VALUES ($1, $2, $3) ON CONFLICT (key_id) DO UPDATE SET
-			second = greatest(r.second, EXCLUDED.second),
+			second = CASE WHEN EXCLUDED.second < r.second - 60 THEN EXCLUDED.second ELSE greatest(r.second, EXCLUDED.second) END,
 			before = r.total,
 			total = r.total + greatest(0, least(EXCLUDED.total,
 				EXCLUDED.allowed - r.total + coalesce(r.totals[1 + greatest(0, EXCLUDED.second - r.second)], r.total))),

@@ -100,7 +100,7 @@ func TestRefusalIsRemembered(t *testing.T) {
 	want(2, false, true)
 }
 
-// A clock that is set back leaves nobody with more requests.
+// A clock that is set back leaves nobody with more requests, and nobody without any until it has reached the time again.
 func TestSharedLimitWhenTheClockIsSetBack(t *testing.T) {
 	onEach(t, func(t *testing.T, stores []*Store) {
 		for range 5 {
@@ -109,6 +109,14 @@ func TestSharedLimitWhenTheClockIsSetBack(t *testing.T) {
 		}
 		if q, ok := take(t, stores[1], 5); ok {
 			t.Errorf("a sixth request was allowed, %+v", q)
+		}
+		age(t, stores, -7200)
+		if _, ok := take(t, stores[1], 5); ok {
+			t.Error("a request was allowed since the clock was set back")
+		}
+		age(t, stores, 61)
+		if q, ok := take(t, stores[1], 5); !ok {
+			t.Errorf("a minute later a request was refused, %+v", q)
 		}
 	})
 }

@@ -86,6 +86,9 @@ type Screen struct {
 // ours are the sequences that rows may contain: styles (SGR) and links (OSC 8).
 var ours = regexp.MustCompile("\x1b\\[[0-9;:]*m|\x1b\\]8;[ -~]*?(\x1b\\\\|\a)")
 
+// marks are those of [term.KeepPlaces].
+var marks = regexp.MustCompile("\u200e\u202b?|\u202c?\u200e")
+
 // Draw takes rows w cells wide. The test fails unless each has that width, whether a terminal counts
 // graphemes or runes, and has no control character but those of styles and links.
 func Draw(t testing.TB, rows []string, w int) Screen {
@@ -104,6 +107,7 @@ func DrawLast(t testing.TB, rows []string, w int) Screen {
 	t.Helper()
 	s := Screen{t: t}
 	for y, row := range rows {
+		row = marks.ReplaceAllString(row, "")
 		if by := theme.Width(row); by != w {
 			t.Fatalf("row %d is %d cells wide, and not %d: %q", y, by, w, row)
 		}
