@@ -96,7 +96,7 @@ type Block struct {
 	VAlign  VAlign // Cell
 	Blank   bool   // Cell: it is empty, and its column is as wide as one with content
 	Ruled   bool   // Row: there is a line above it
-	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Paragraph, Heading: of the frame around it. Row, Cell: set if that is a tint
+	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Paragraph, Heading: of the frame around it
 	Padded  bool   // Section: there is space between its edges and its text
 	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in
 	RTL     bool

@@ -329,7 +329,7 @@ func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 func strip(blocks []*doc.Block, m *mark) *doc.Block {
 	gap := blocks[0].Gap
 	blocks[0].Gap = false
-	row := &doc.Block{Kind: doc.Row, Background: m.box.fill, Hue: m.box.fill, Children: []*doc.Block{{Kind: doc.Cell, Columns: 1, Children: blocks}}}
+	row := &doc.Block{Kind: doc.Row, Background: m.box.fill, Children: []*doc.Block{{Kind: doc.Cell, Columns: 1, Children: blocks}}}
 	return &doc.Block{Kind: doc.Table, Width: doc.Width{Percent: 100}, Children: []*doc.Block{row}, Gap: gap}
 }
 
@@ -390,9 +390,7 @@ func (s *sections) row(row *doc.Block, depth int) {
 
 // fill fills a row or a cell.
 func (m *mark) fill(b *doc.Block) {
-	if b.Background = m.box.fill; !m.band {
-		b.Hue = b.Background
-	}
+	b.Background = m.box.fill
 	for leaf := range b.Leaves() {
 		leaf.Background = doc.Color{}
 	}
