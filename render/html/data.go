@@ -83,7 +83,7 @@ func filled(row *doc.Block) int {
 // signs, and at most one short word before or after, a currency or a unit.
 func numeric(s string) bool {
 	s = strings.TrimRight(strings.TrimSpace(s), ".")
-	if s == "" || len(s) > 24 || strings.Contains(s, ", ") || dated(s) {
+	if s == "" || len(s) > 24 || strings.Contains(s, ", ") || strings.Contains(s, ") ") || dated(s) {
 		return false
 	}
 	digits, letters, words := 0, 0, 0
@@ -98,7 +98,7 @@ func numeric(s string) bool {
 			}
 		case (unicode.IsLetter(last) || unicode.IsDigit(last)) && strings.ContainsRune("-–", r): // A-1234, a telephone number, a date
 			return false
-		case unicode.Is(unicode.Sc, r), strings.ContainsRune("+-−–.,' %()×:\u00a0", r):
+		case unicode.Is(unicode.Sc, r), strings.ContainsRune("+-−–.,٫٬' %()×:\u00a0", r):
 		default:
 			return false
 		}
@@ -108,11 +108,11 @@ func numeric(s string) bool {
 	return digits > 0 && letters <= 3 && words <= 1 && (letters == 0 || unicode.IsLetter(first) || unicode.IsLetter(last) || letters == 1)
 }
 
-// dated reports numbers with points between them that are not thousands: a date, a version, an address of a network.
+// dated reports numbers with points or spaces between them that are not thousands: a date, a version, a telephone number.
 func dated(s string) bool {
-	parts := strings.Split(s, ".")
+	parts := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(". +\u00a0", r) })
 	return len(parts) > 2 && !strings.ContainsFunc(strings.Join(parts, ""), func(r rune) bool { return !unicode.IsDigit(r) }) &&
-		slices.ContainsFunc(parts[1:], func(p string) bool { return len(p) != 3 })
+		(len(parts[0]) > 3 || parts[0][0] == '0' || slices.ContainsFunc(parts[1:], func(p string) bool { return len(p) != 3 }))
 }
 
 // headRows returns how many of the first rows are headers.

@@ -142,6 +142,9 @@ func (b *builder) closeContainer(f *frame) {
 	case doc.Table:
 		if f.style.Display == css.Grid {
 			made.Children = tracks(made.Children, f.style.Tracks)
+			for _, row := range made.Children {
+				row.Gap = f.style.RowGap.Px(f.style.Size, 0) >= leastGap*f.style.Size
+			}
 		}
 		b.closeTable(made, f)
 		return

@@ -310,8 +310,13 @@ func (p *paragraph) describe(l *doc.Block, text string) {
 	}
 	if !p.pre {
 		for _, r := range p.spans {
-			if r.image == 0 {
-				p.b.weight[r.style.Size] += r.end - r.start
+			n := r.end - r.start
+			switch {
+			case r.image > 0:
+			case r.style.Bold:
+				p.b.weight[r.style.Size] += n / 4
+			default:
+				p.b.weight[r.style.Size] += n
 			}
 		}
 	}

@@ -90,6 +90,7 @@ func TestRead(t *testing.T) {
 		"a little larger":            {`<p>text text text</p><p style="font-size:30px">big</p><p style="font-size:19.2px">less</p><p style="font-size:19px">text</p>`, "p(text text text) h1(big) h2(less) p(text)"},
 		"a heading like text":        {`<p>text text text</p><h1>big</h1><h5 style="font-weight:400;font-size:16px">by Ada</h5><h6>LABEL</h6><h4>less</h4>`, "p(text text text) h1(big) p(by Ada) p(LABEL) p(less)"},
 		"two titles":                 {`<p>text text text</p><p style="font-size:30px">big</p><p>text</p><p style="font-size:28px">big too</p><h3>less</h3>`, "p(text text text) h1(big) p(text) h1(big too) h2(less)"},
+		"text beside small print":    {`<h1 style="font-size:22px">Your week in review</h1><p>Hello Ada</p><p style="font-size:13px">New companies and late orders</p>`, "h1(Your week in review) p(Hello Ada) p(New companies and late orders)"},
 		"no title among equals":      {`<p>text text text</p>` + strings.Repeat(`<p style="font-size:30px">big</p>`, 4) + `<h3>less</h3>`, "p(text text text) h2(big) h2(big) h2(big) h2(big) h3(less)"},
 		"a large number":             {`<p>text text text</p><p style="font-size:28px">big</p><p style="font-size:60px">1234</p><p>miles</p><h3>less</h3>`, "p(text text text) h1(big) h2(1234) p(miles) h2(less)"},
 		"a logo":                     {`<p style="font-size:24px"><a href="https://a.example">Acme</a></p><h2 style="font-size:26px">Hello</h2><p>text text text</p>`, "p([Acme]1) h1(Hello) p(text text text)"},

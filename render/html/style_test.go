@@ -162,7 +162,8 @@ func TestNumeric(t *testing.T) {
 	for s, want := range map[string]bool{
 		"12": true, "1,234.56": true, "€ 12,00": true, "12.00 EUR": true, "$48": true, "-3": true, "12 %": true, "(12)": true, "2 × 12.00": true, "2x": true, "4.5k": true, "kr 12": true,
 		"12:45": true, "¥3,200": true, "12 pcs": true, "٣": true, "120.00 ر.س": true, "5.566,00 kr.": true,
-		"": false, "-": false, "abc": false, "21 Nov 2026": false, "SEP 29, 2012": false, "A-20318": false, "12 items": false, "v2": true, "1 2 3 4 5 6 7 8 9 10 11 12 13": false, "a 1 b": false, "1/2": false, "010-3279-0440": false, "12–14": false, "10.0.0.4": false, "1.234.567": true,
+		"٤٬٨٥٠ ر.س": true, "12 345 678": true, "12.00 (3)": true,
+		"0721 555 019": false, "+1 555 123 4567": false, "(555) 123": false, "": false, "-": false, "abc": false, "21 Nov 2026": false, "SEP 29, 2012": false, "A-20318": false, "12 items": false, "v2": true, "1 2 3 4 5 6 7 8 9 10 11 12 13": false, "a 1 b": false, "1/2": false, "010-3279-0440": false, "12–14": false, "10.0.0.4": false, "1.234.567": true,
 	} {
 		if got := numeric(s); got != want {
 			t.Errorf("%q: %v", s, got)

@@ -92,12 +92,12 @@ func pressable(l *doc.Block) bool {
 		!slices.ContainsFunc(l.Children, func(c *doc.Block) bool { return len(c.Spans)+len(c.Children) > 0 && !pressable(c) })
 }
 
-// bodySize returns the font size, in px, of most of the text. Small print counts less: the footer
-// of a short message is longer than its body.
+// bodySize returns the font size, in px, of most of the text. Small print and bold text count less: the footer
+// of a short message is longer than its body, and so are its headings.
 func (b *builder) bodySize() float32 {
 	size, most := float32(16), 0
 	for s, n := range b.weight {
-		if s <= 12 {
+		if s <= finePrint {
 			n /= 4
 		}
 		if n > most || n == most && s < size {
@@ -106,6 +106,9 @@ func (b *builder) bodySize() float32 {
 	}
 	return size
 }
+
+// finePrint is the greatest size in px of what is usually below or beside the text.
+const finePrint = 13
 
 // trimRules drops rules at both ends, and all but one of several in a row.
 func trimRules(blocks []*doc.Block) []*doc.Block {

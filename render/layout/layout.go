@@ -265,13 +265,14 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 
 func isTitle(b *doc.Block) bool { return b.Kind == doc.Heading && b.Level == 1 }
 
-// apart reports whether an empty line divides a block from the one before it. A rule, and the line between
-// a title and text, divide by themselves, but a heading or a section is apart from a rule that belongs to what is above it.
+// apart reports whether an empty line divides a block from the one before it. A rule divides by itself, as the line
+// under a title does, but a heading or a section is apart from one that belongs to what is above it.
 func (l *layouter) apart(before, b *doc.Block) bool {
 	if before == nil {
 		return b.Gap && b.Kind != doc.Rule
 	}
-	ruled := b.Kind == doc.Rule || before.Kind == doc.Rule && (before.Gap || b.Kind != doc.Heading && b.Kind != doc.Section) || isTitle(before) && !isTitle(b)
+	line := before.Kind == doc.Rule || isTitle(before)
+	ruled := b.Kind == doc.Rule || line && (before.Kind == doc.Rule && before.Gap || b.Kind != doc.Heading && b.Kind != doc.Section)
 	return b.Gap && !ruled || before.Hue.Set && b.Hue.Set
 }
 

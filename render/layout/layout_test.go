@@ -136,6 +136,7 @@ func TestBlocks(t *testing.T) {
 		"a wide line":            {Options{Width: 120}, []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: repeat("x", 90)}}}, {Kind: doc.Rule}}, repeat("x", 90) + "\n" + repeat("─", 90)},
 		"a title with a rule":    {Options{Width: 9}, []*doc.Block{title("News"), {Kind: doc.Rule}, p("a")}, "News\n━━━━─────\na"},
 		"a title far below one":  {Options{Width: 40}, []*doc.Block{title("Northwind"), gap(title("News")), p("a")}, "Northwind\n━━━━━━━━━\n\nNews\n━━━━\na"},
+		"a heading below one":    {Options{Width: 40}, []*doc.Block{title("Northwind"), gap(&doc.Block{Kind: doc.Heading, Level: 2, Spans: []doc.Span{{Text: "News"}}}), gap(p("a"))}, "Northwind\n━━━━━━━━━\n\nNews\n\na"},
 		"a title of two lines":   {Options{Width: 40}, []*doc.Block{title("Northwind"), title("News"), p("a")}, "Northwind\nNews\n━━━━\na"},
 		"a list":                 {Options{Width: 40}, []*doc.Block{box(doc.List, item("9.", p("a b")), item("10.", p("c"), box(doc.List, item("•", p("d")))))}, "   9. a b\n  10. c\n      • d"},
 		"a list, hanging":        {Options{Width: 40}, []*doc.Block{box(doc.List, item("•", p(strings.Repeat("word ", 9))))}, "  • word word word word word word word\n    word word"},

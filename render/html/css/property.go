@@ -30,6 +30,8 @@ var properties = map[string]setter{
 	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
 	"border":                (*Style).setBorder,
 	"border-spacing":        func(s *Style, v string) { v, _, _ = strings.Cut(v, " "); setLength(&s.CellSpace, v) },
+	"gap":                   func(s *Style, v string) { v, _, _ = strings.Cut(v, " "); setLength(&s.RowGap, v) },
+	"row-gap":               func(s *Style, v string) { setLength(&s.RowGap, v) },
 	"border-style":          (*Style).setBorderPart,
 	"border-width":          (*Style).setBorderPart,
 	"border-color":          (*Style).setBorderPart,

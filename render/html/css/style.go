@@ -116,6 +116,7 @@ type Style struct {
 	Width, Height Length
 	Margin        [4]Length // Top, Right, Bottom, Left
 	Padding       [4]Length
+	RowGap        Length // between rows of a grid
 
 	borders    [4]line
 	floatRight bool
