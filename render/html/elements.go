@@ -142,7 +142,7 @@ func (b *builder) closeContainer(f *frame) {
 	case doc.Table:
 		if f.style.Display == css.Grid {
 			made.Children = tracks(made.Children, f.style.Tracks)
-			for _, row := range made.Children {
+			for _, row := range made.Children[min(1, len(made.Children)):] {
 				row.Gap = f.style.RowGap.Px(f.style.Size, 0) >= leastGap*f.style.Size
 			}
 		}
@@ -196,7 +196,9 @@ func (b *builder) emptyBox(f *frame) {
 	s := &f.style
 	height := s.Height.Px(s.Size, 0)
 	if b.order == f.leaves+1 && isLabel(b.last) { // which stands in the middle of it
-		b.space = max(b.space, min((height-lineHeight(&s.Inherited))/2, maxPad))
+		beside := min((height-lineHeight(&s.Inherited))/2, maxPad)
+		b.space = max(b.space, beside)
+		b.last.Gap = b.last.Gap || s.Display == css.TableCell && beside > 0 && f.above+beside >= leastGap*b.foot
 	}
 	if b.order != f.leaves || f.node.DataAtom == atom.Hr {
 		return

@@ -54,6 +54,8 @@ func (b *builder) beside(row *frame) {
 func (b *builder) endCell(f *frame) {
 	row := &b.frames[len(b.frames)-2]
 	switch below := b.space + b.margin; {
+	case f.style.Display == css.TableRow && b.order == f.leaves: // it may have a height of its own
+		b.space, b.margin = max(below, f.below), 0
 	case f.style.Display == css.TableRow:
 		b.space, b.margin = f.below, 0
 	case row.style.Display != css.TableRow:

@@ -171,6 +171,34 @@ func TestNumeric(t *testing.T) {
 	}
 }
 
+// TestGaps: before what of a mail there is an empty line, which is a stroke here.
+func TestGaps(t *testing.T) {
+	for html, want := range map[string]string{
+		`<p>a</p><table><tr><td>b<tr style="height:30px"><tr><td>c<tr><td>d</table>`:                                                             "a/b/cd",
+		`<p>a</p><table><tr><td>b<tr><td height=30><tr><td>c</table>`:                                                                            "a/b/c",
+		`<p>a</p><table><tr><td>b<tr><td style="font-size:0"><p style="margin:0;font-size:30px">c<tr><td style="height:60px">d<tr><td>e</table>`: "a/bc/d/e",
+		`<div style="display:grid;gap:20px;grid-template-columns:1fr 1fr"><b>a<br>b</b><b>c</b><b>d<br>e</b><b>f</b></div>`:                      "a\nbc/d\nef",
+		`<div style="display:grid;gap:2px;grid-template-columns:1fr 1fr"><b>a<br>b</b><b>c</b><b>d<br>e</b><b>f</b></div>`:                       "a\nbcd\nef",
+	} {
+		got := ""
+		var visit func([]*doc.Block)
+		visit = func(blocks []*doc.Block) {
+			for _, b := range blocks {
+				if b.Gap {
+					got += "/"
+				}
+				if len(b.Spans) > 0 {
+					got += b.Text()
+				}
+				visit(b.Children)
+			}
+		}
+		if visit(Read(html).Blocks); strings.TrimPrefix(got, "/") != want {
+			t.Errorf("%s: %q, want %q", html, got, want)
+		}
+	}
+}
+
 // TestDirection: which paragraphs run from right to left.
 func TestDirection(t *testing.T) {
 	for body, want := range map[string]bool{
