@@ -126,6 +126,9 @@ func (p *paragraph) transform(s string, how css.Transform) string {
 // wordGap is the space, in px, that separates words.
 const wordGap = 3
 
+// farGap is the space, in px, beside which that between words is small: links next to each other are told apart.
+const farGap = 16
+
 // separate makes a word of its own of what follows some room, unless it is, or follows, a mark that
 // stands at a word.
 func (p *paragraph) separate(next string) {
@@ -153,7 +156,7 @@ func narrow(s string) string {
 
 // writeSpace writes the white space and line breaks before the next word.
 func (p *paragraph) writeSpace(f *frame) {
-	ends := p.ends
+	ends, far := p.ends, p.room >= farGap
 	p.ends, p.room = false, 0
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
 		// An empty line splits a paragraph.
@@ -170,6 +173,9 @@ func (p *paragraph) writeSpace(f *frame) {
 	}
 	if white == "" && p.space && p.buf[len(p.buf)-1] != '\n' {
 		white = " "
+		if last := &p.spans[len(p.spans)-1]; far && last.image == 0 && !last.button && !f.button && !ends {
+			white = blank + blank + white
+		}
 	}
 	p.lines, p.space = 0, false
 	if white == "" {
