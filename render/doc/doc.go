@@ -18,6 +18,7 @@ type Document struct {
 	RTL       bool     // written from right to left as a whole
 	Color     Color    // that most of its text has; unset: the default
 	Dark      bool     // most of its text is on a dark page
+	Colored   bool     // some of its text, besides links, has a colour
 	Blocks    []*Block // top level, in reading order
 	Links     []Link   // link number n is Links[n-1]; no URL occurs twice
 	Images    []Image  // in order, spacers and trackers included
@@ -42,7 +43,7 @@ type Kind uint8
 
 const (
 	Paragraph Kind = iota // Spans
-	Heading               // Spans, Level 1 to 3
+	Heading               // Spans, Level 0 to 3
 	Pre                   // Spans, with newlines and spaces as written
 	Code                  // Spans: a one-time code in a block of its own
 	Rule                  // a horizontal line
@@ -85,7 +86,7 @@ type Block struct {
 	Spans    []Span
 	Children []*Block
 
-	Level   int    // Heading: its rank. 1 is the title of the mail, 3 a lesser heading
+	Level   int    // Heading: its rank. 1 is the title of the mail, 3 a lesser heading, 0 a number
 	Figure  bool   // Heading: a number that dominates what is around it
 	Marker  string // Item: "•", "3.", "iv)"
 	Role    Role   // Item: the colour of its marker

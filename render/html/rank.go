@@ -37,6 +37,8 @@ type ranks struct {
 	all   []ranked
 	above float32 // the largest of those above all running text
 	begun bool    // there is running text above
+
+	figures []*doc.Block // numbers that are much larger than the body
 }
 
 // ranked is a heading and the size of its text in px.
@@ -51,6 +53,9 @@ type ranked struct {
 func (b *builder) headings() {
 	r := ranks{body: b.bodySize()}
 	r.find(b, b.doc.Blocks, true)
+	if len(r.figures) == 1 {
+		r.figures[0].Figure = true
+	}
 	slices.SortStableFunc(r.all, func(a, b ranked) int { return cmp.Compare(b.size, a.size) })
 	if len(r.all) == 0 {
 		return
@@ -111,7 +116,9 @@ func (r *ranks) leaf(b *builder, l *doc.Block, title bool) {
 		return
 	}
 	if l.Kind = doc.Heading; numeric(text) {
-		l.Level, l.Figure = 2, size >= r.body*figureSize
+		if size >= r.body*figureSize {
+			r.figures = append(r.figures, l)
+		}
 		return
 	}
 	if len(r.all) == 1 && !r.begun && size >= r.all[0].size*sameRank && b.isLogo(r.all[0].block) {
@@ -210,6 +217,7 @@ func (b *builder) markFaint() {
 				continue
 			}
 			c, n := s.Style.Color, len(s.Text)
+			b.doc.Colored = b.doc.Colored || !c.Grey()
 			if s.Style.Size < body*.95 || !c.Grey() {
 				n /= 4
 			}
@@ -236,8 +244,8 @@ func (b *builder) markFaint() {
 	}
 }
 
-// faintBelow is the strength below which a grey is faint: that of a contrast of 4.5:1 on white.
-const faintBelow = .535
+// faintBelow is the strength below which a grey is faint: that of #666 on white.
+const faintBelow = .605
 
 // fainterBy is how much weaker than the body text is that is faint beside it.
 const fainterBy = .35

@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 		"two titles":                 {`<p>text text text</p><p style="font-size:30px">big</p><p>text</p><p style="font-size:28px">big too</p><h3>less</h3>`, "p(text text text) h1(big) p(text) h1(big too) h2(less)"},
 		"text beside small print":    {`<h1 style="font-size:22px">Your week in review</h1><p>Hello Ada</p><p style="font-size:13px">New companies and late orders</p>`, "h1(Your week in review) p(Hello Ada) p(New companies and late orders)"},
 		"no title among equals":      {`<p>text text text</p>` + strings.Repeat(`<p style="font-size:30px">big</p>`, 4) + `<h3>less</h3>`, "p(text text text) h2(big) h2(big) h2(big) h2(big) h3(less)"},
-		"a large number":             {`<p>text text text</p><p style="font-size:28px">big</p><p style="font-size:60px">1234</p><p>miles</p><h3>less</h3>`, "p(text text text) h1(big) h2(1234) p(miles) h2(less)"},
+		"a large number":             {`<p>text text text</p><p style="font-size:28px">big</p><p style="font-size:60px">1234</p><p>miles</p><h3>less</h3>`, "p(text text text) h1(big) h0(1234) p(miles) h2(less)"},
 		"a logo":                     {`<p style="font-size:24px"><a href="https://a.example">Acme</a></p><h2 style="font-size:26px">Hello</h2><p>text text text</p>`, "p([Acme]1) h1(Hello) p(text text text)"},
 		"a logo in a band":           {`<div style="background:#036;color:#fff;font-size:28px">Acme</div><h2 style="font-size:26px">Hello</h2><p>text text text text text text text text</p>`, "section(p(Acme)) h1(Hello) p(text text text text text text text text)"},
 		"a linked title":             {`<h1><a href="https://a.example">A title longer than a logo</a></h1><p>text text text text text text text</p>`, "h1([A title longer than a logo]1) p(text text text text text text text)"},

@@ -110,7 +110,7 @@ func TestFaint(t *testing.T) {
 		"a grey mail is the body":      {`<p style="color:#8c8c8c">one` + more + `<p style="color:#525f7f">two`, "8c8c8c", ""},
 		"fainter than the body":        {`<p style="color:#525f7f">one` + more + `<p style="color:#8c8c8c">two<p style="color:#233654">three`, "525f7f", "two"},
 		"grey beside black":            {`<p style="color:#111">one` + more + `<p style="color:#737373">two`, "111111", "two"},
-		"a grey that is strong enough": {`<p style="color:#333">one` + more + `<p style="color:#666">two`, "333333", ""},
+		"a grey that is strong enough": {`<p style="color:#333">one` + more + `<p style="color:#5c5c5c">two`, "333333", ""},
 		"fainter than a grey body":     {`<p style="color:#777">one` + more + `<p style="color:#aaa">two`, "777777", "two"},
 		"small print is not the body":  {`<p style="color:#444">one, which is short<p style="color:#999;font-size:11px">two` + more, "444444", "two" + more},
 		"an alert is not the body":     {`<p style="color:#7f1d1d">one` + more + `<p>Date: today, late<p style="color:#6b7280;font-size:12px">two`, "", "two"},

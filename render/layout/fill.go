@@ -79,7 +79,7 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 	style := s.Style
 	if b.Kind == doc.Heading {
 		style.Bold, style.Italic = true, style.Italic || b.Level > 2
-		if b.Level == 2 && l.ink.fill == 0 && !slices.ContainsFunc(b.Spans, ownColor) {
+		if b.Level == 2 && !l.doc.Colored && l.ink.fill == 0 && !slices.ContainsFunc(b.Spans, ownColor) {
 			style.Role = doc.Accent
 		}
 	}
@@ -134,7 +134,7 @@ func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	}
 	for i := range spans {
 		p := l.pen(b, &spans[i])
-		if target.Blocked {
+		if target.Nowhere {
 			p.attrs &^= underline
 		} else if !around {
 			p.attrs |= underline
