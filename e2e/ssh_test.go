@@ -106,10 +106,10 @@ func TestCommandsOverSSH(t *testing.T) {
 	ok("", signup(address), "sendmail -t")
 	code := ok(`\d{6}`, "", "wait "+address+" --code --timeout 30s")
 	ok(`https://\S+`, "", "wait "+address+" --link --timeout 30s")
-	fails(ada, 5, "returned before", "wait "+address+" --code --timeout 100ms")
+	fails(ada, 5, "returned before", "wait "+address+" --code --timeout 2s")
 	// What was printed is kept with the key, and other sessions know it.
 	another := s.dialSSH(users[0])
-	fails(another, 5, "returned before", "wait "+address+" --code --timeout 100ms")
+	fails(another, 5, "returned before", "wait "+address+" --code --timeout 2s")
 	ok(code, "", "wait "+address+" --code --again")
 	ok(regexp.QuoteMeta(address)+`\t1\t.*`, "", "ls")
 	ok(`msg_.*`, "", "messages "+address)
@@ -150,7 +150,7 @@ func TestCommandsOverSSH(t *testing.T) {
 	m.using(s, keys[0]).fails(5, "returned before", "wait", address, "--code", "--timeout", "100ms")
 	ok("", signup(address), "sendmail -t")
 	m.using(s, keys[0]).mustRun("wait", address, "--code", "--timeout", "30s")
-	fails(another, 5, "returned before", "wait "+address+" --code --timeout 100ms")
+	fails(another, 5, "returned before", "wait "+address+" --code --timeout 2s")
 	// A public key that is removed takes nothing from another of the same API key.
 	carl := m.sshUser("carl")
 	m.mustRun("admin", "key", "ssh-key", "add", "ada", carl.pub, "--store", s.store)
@@ -163,7 +163,7 @@ func TestCommandsOverSSH(t *testing.T) {
 	must(t, err)
 	m.mustRun("admin", "key", "ssh-key", "rm", ssh.FingerprintSHA256(carl.signer.PublicKey()), "--store", s.store)
 	ok(`\d{6}`, "", "wait "+address+" --code --timeout 30s")
-	fails(another, 5, "returned before", "wait "+address+" --code --timeout 100ms")
+	fails(another, 5, "returned before", "wait "+address+" --code --timeout 2s")
 	// To another key nothing of it exists.
 	fails(grace, 3, "there is no inbox", "read "+address)
 	fails(grace, 3, "there is no inbox", "messages "+address)
