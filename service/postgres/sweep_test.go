@@ -61,7 +61,7 @@ func TestStoppedSweeperIsReplaced(t *testing.T) {
 	conn, err := stopped.coordinator.Acquire(t.Context())
 	check(t, err)
 	defer conn.Release()
-	check(t, lockSweep(t.Context(), conn, 300*time.Millisecond))
+	check(t, lockSweep(t.Context(), conn, 2*time.Second))
 	swept := func() int {
 		t.Helper()
 		some, err := s.Sweep(t.Context(), in.ExpiresAt, 10)
