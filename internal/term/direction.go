@@ -1,6 +1,7 @@
 package term
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 
@@ -19,11 +20,40 @@ const (
 // GNOME and KDE: to them, words from right to left in two columns or panes are one text, whose parts change places. It
 // puts marks around each part with such words. Parts are divided by two spaces, or by what is drawn.
 func KeepPlaces(rows string) string {
-	if !strings.ContainsFunc(rows, func(r rune) bool { return direction(r) < 0 }) {
+	if !hasRightToLeft(rows) {
 		return rows
 	}
 	var out strings.Builder
-	kept := 0           // bytes of rows that are written
+	for row := range strings.Lines(rows) {
+		if hasRightToLeft(row) {
+			row = keepPlaces(row)
+		}
+		out.WriteString(row)
+	}
+	return out.String()
+}
+
+// hasRightToLeft reports whether a text has words from right to left. It reads every frame: what is ASCII is skipped, and only
+// what may begin such a letter in UTF-8 is looked up.
+func hasRightToLeft(text string) bool {
+	const high = 0x8080808080808080
+	for i := 0; i < len(text); i++ {
+		for i+8 < len(text) && binary.LittleEndian.Uint64([]byte(text[i:i+8]))&high == 0 {
+			i += 8
+		}
+		if c := text[i]; c >= 0xd6 && (c <= 0xe0 || c >= 0xef) {
+			if r, _ := utf8.DecodeRuneInString(text[i:]); direction(r) < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keepPlaces puts marks around the parts of a row.
+func keepPlaces(row string) string {
+	var out strings.Builder
+	kept := 0           // bytes of row that are written
 	from, to := -1, 0   // the part
 	spaces := 0         // after it
 	right, left := 0, 0 // letters in it, by direction
@@ -33,14 +63,14 @@ func KeepPlaces(rows string) string {
 			if right >= left {
 				before, after = before+rightToLeftEmbedding, popDirection+after
 			}
-			out.WriteString(rows[kept:from] + before + rows[from:to] + after)
+			out.WriteString(row[kept:from] + before + row[from:to] + after)
 			kept = to
 		}
 		from, spaces, right, left = -1, 0, 0, 0
 	}
 	var state byte
-	for i := 0; i < len(rows); {
-		seq, width, n, next := ansi.DecodeSequence(rows[i:], state, nil)
+	for i := 0; i < len(row); {
+		seq, width, n, next := ansi.DecodeSequence(row[i:], state, nil)
 		r, _ := utf8.DecodeRuneInString(seq)
 		i, state = i+n, next
 		switch {
@@ -67,7 +97,7 @@ func KeepPlaces(rows string) string {
 		}
 	}
 	end()
-	return out.String() + rows[kept:]
+	return out.String() + row[kept:]
 }
 
 // direction is 1 of a letter that is read to the right, -1 of one that is read to the left, else 0.

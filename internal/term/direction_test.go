@@ -51,3 +51,11 @@ func TestKeepPlaces(t *testing.T) {
 		t.Errorf("a terminal that reorders shows %q, want %q", got, want)
 	}
 }
+
+// BenchmarkKeepPlaces is of a frame of 20 KB without words from right to left.
+func BenchmarkKeepPlaces(b *testing.B) {
+	frame := strings.Repeat("│ \x1b[38;2;133;139;157mAcme · 2 min\x1b[m  Olá 👋 ❤️  "+strings.Repeat("Welcome ", 16)+"│\n", 110)
+	for b.Loop() {
+		KeepPlaces(frame)
+	}
+}
