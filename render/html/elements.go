@@ -68,8 +68,7 @@ func (b *builder) element(f *frame) {
 	case atom.Form:
 		b.doc.Forms++
 	case atom.Html:
-		lang, _ := attr(f.node, "lang")
-		b.doc.Lang, b.doc.RTL = clean.Line(lang), f.style.RTL
+		b.doc.Lang, b.doc.RTL = clean.Line(f.style.Lang), f.style.RTL
 	case atom.Body:
 		b.canvas = f.style.Background
 		b.doc.RTL = b.doc.RTL || f.style.RTL

@@ -6,6 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+
 	"mayfly/internal/clean"
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
@@ -71,7 +74,7 @@ func (p *paragraph) preformatted(s string, f *frame) {
 	p.pre = true
 	p.writeSpace(f)
 	column := strings.Repeat(" ", p.column%8)
-	s = clean.ExpandTabs(column + p.transform(s, f.style.Transform))[len(column):]
+	s = clean.ExpandTabs(column + p.transform(s, &f.style))[len(column):]
 	p.append(s, f, 0)
 	p.column += utf8.RuneCountInString(s)
 	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
@@ -93,34 +96,38 @@ func (p *paragraph) word(s string, f *frame) {
 		return
 	}
 	p.separate(s)
-	s = p.transform(s, f.style.Transform)
+	s = p.transform(s, &f.style)
 	p.writeSpace(f)
 	p.append(s, f, 0)
 }
 
-// transform changes the case of letters as a style asks for. A URL in the text leads elsewhere in
-// capitals.
-func (p *paragraph) transform(s string, how css.Transform) string {
-	switch {
-	case how == css.AsWritten, strings.Contains(s, "://"), strings.HasPrefix(s, "www."):
+// transform changes the case of letters as a style asks for, by the rules of their language. A URL in the text leads
+// elsewhere in capitals.
+func (p *paragraph) transform(s string, style *css.Style) string {
+	if style.Transform == css.AsWritten || strings.Contains(s, "://") || strings.HasPrefix(s, "www.") {
 		return s
-	case how == css.Uppercase:
-		return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS"))
-	case how == css.Lowercase:
-		return strings.ToLower(s)
+	}
+	lang := language.Make(style.Lang)
+	upper := cases.Upper(lang)
+	switch style.Transform {
+	case css.Uppercase:
+		return upper.String(s)
+	case css.Lowercase:
+		return cases.Lower(lang).String(s)
 	}
 	before, _ := utf8.DecodeLastRune(p.buf)
 	within := !p.space && p.lines == 0 && len(p.spans) > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before))
-	return strings.Map(func(r rune) rune {
-		first := !within
-		if r != '\'' && r != '’' {
+	var out strings.Builder
+	for _, r := range s {
+		letter := string(r)
+		if !within {
+			letter = upper.String(letter)
+		}
+		if out.WriteString(letter); r != '\'' && r != '’' {
 			within = unicode.In(r, unicode.L, unicode.M, unicode.N)
 		}
-		if first {
-			return unicode.ToTitle(r)
-		}
-		return r
-	}, s)
+	}
+	return out.String()
 }
 
 // wordGap is the space, in px, that separates words.

@@ -236,14 +236,16 @@ func TestWordsApart(t *testing.T) {
 // TestTransform checks that text is in the case in which a browser shows it.
 func TestTransform(t *testing.T) {
 	for in, want := range map[string]string{
-		`<p style="text-transform:uppercase">Grüße, <b>Ana</b> <i style="text-transform:none">Only</i></p>Tea`: "p(GRÜSSE, ANA Only) p(Tea)",
-		`<p style="text-transform:lowercase">TEA Time`:                                                         "p(tea time)",
-		`<p style="text-transform:capitalize">o<b>ur</b> TEA, don't “miss” it: e-mail 2nd <i>cup</i>`:          "p(Our TEA, Don't “Miss” It: E-Mail 2nd Cup)",
-		`<p style="text-transform:capitalize">tea<br>time</p><p>cups`:                                          "p(Tea\nTime) p(cups)",
-		`<pre style="text-transform:uppercase">a  b`:                                                           "pre(A  B)",
-		`<p style="text-transform:uppercase">see https://a.example/Tea</p>`:                                    "p(SEE [https://a.example/Tea]1)",
-		`<p style="text-transform:uppercase"><a href="https://a.example/Tea">Tea</a></p>`:                      "p([TEA]1)",
-		`<p style="text-transform:uppercase"><button>Brew</button></p>`:                                        "p(<Brew>0)",
+		`<p style="text-transform:uppercase">Grüße, <b>Ana</b> <i style="text-transform:none">Only</i></p>Tea`:                                                            "p(GRÜSSE, ANA Only) p(Tea)",
+		`<html lang=tr><p style="text-transform:uppercase">sipariş</p><p style="text-transform:capitalize">iki ılık</p><p lang=en style="text-transform:uppercase">items`: "p(SİPARİŞ) p(İki Ilık) p(ITEMS)",
+		`<div lang=el style="text-transform:uppercase">παράδοση</div><div style="text-transform:lowercase">ΟΔΟΣ`:                                                          "p(ΠΑΡΑΔΟΣΗ) p(οδος)",
+		`<p style="text-transform:lowercase">TEA Time`:                                                "p(tea time)",
+		`<p style="text-transform:capitalize">o<b>ur</b> TEA, don't “miss” it: e-mail 2nd <i>cup</i>`: "p(Our TEA, Don't “Miss” It: E-Mail 2nd Cup)",
+		`<p style="text-transform:capitalize">tea<br>time</p><p>cups`:                                 "p(Tea\nTime) p(cups)",
+		`<pre style="text-transform:uppercase">a  b`:                                                  "pre(A  B)",
+		`<p style="text-transform:uppercase">see https://a.example/Tea</p>`:                           "p(SEE [https://a.example/Tea]1)",
+		`<p style="text-transform:uppercase"><a href="https://a.example/Tea">Tea</a></p>`:             "p([TEA]1)",
+		`<p style="text-transform:uppercase"><button>Brew</button></p>`:                               "p(<Brew>0)",
 	} {
 		d := Read(in)
 		if got := dump(d.Blocks); got != want {

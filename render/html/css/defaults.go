@@ -89,6 +89,9 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 	}
 }
 
+// maxLang bounds the name of a language, in bytes.
+const maxLang = 35
+
 // attributes applies the presentational attributes. CSS overrides them.
 func (s *Style) attributes(n *html.Node) {
 	font := n.DataAtom == atom.Font
@@ -98,6 +101,8 @@ func (s *Style) attributes(n *html.Node) {
 			s.Display = None
 		case "href":
 			s.Underline = s.Underline || n.DataAtom == atom.A && len(a.Val) > 1 // "#" leads nowhere
+		case "lang":
+			s.Lang = a.Val[:min(len(a.Val), maxLang)]
 		case "dir":
 			s.setDirection(strings.ToLower(strings.TrimSpace(a.Val)))
 		case "bgcolor":

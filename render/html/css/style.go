@@ -88,6 +88,7 @@ type Inherited struct {
 	Color      doc.Color
 	Background doc.Color // effective background
 	Marker     string    // list-style-type
+	Lang       string    // of the text
 	Hidden     string    // why the content is invisible; "" if it is visible
 
 	clear bool // the colour is transparent
