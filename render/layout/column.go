@@ -2,7 +2,6 @@ package layout
 
 import (
 	"slices"
-	"sort"
 	"unicode/utf8"
 
 	"mayfly/render/doc"
@@ -113,53 +112,60 @@ func (e extent) least() int {
 	return min(e.min, narrow)
 }
 
-// distribute divides room among columns that hold content of some extent, 0 for none, and for which the
-// message wants a width, 0 for any. It reports false if a column would get less than its least. From
-// there on each gets, as far as there is room: what its longest word needs, what it fills of the width
-// specified, what leaves no line broken, and all of the width specified.
-func distribute(columns []extent, specified []int, room int) (widths []int, ok bool) {
-	var levels [5][]int
+// label is how wide a text may be that is broken last, such as a name or a date.
+const label = 24
+
+// share divides a width among columns that hold content of some extent, 0 for none, as browsers do: wanted columns of the
+// terminal, or what the content takes if that is 0. As far as there is room, each gets what its longest word needs, then
+// what labels do, what the message asks for it, 0 for nothing, and what leaves no line broken. The rest is for those that
+// it asks nothing for. It reports false if a column would get less than its least.
+func share(columns []extent, asked []int, wanted, room int) (widths []int, ok bool) {
+	var levels [6][]int
+	free := 0
 	for i, e := range columns {
-		least := e.least()
-		word := max(e.min, least)
-		fill := e.max
-		if specified[i] > 0 {
-			fill = max(word, min(specified[i], e.max))
+		if asked[i] == 0 {
+			free += e.max
 		}
-		all := e.max
+	}
+	for i, e := range columns {
+		word := max(e.least(), e.min)
+		text := max(word, min(e.max, label))
+		fill := text
 		if e.max > 0 {
-			all = max(all, specified[i])
+			fill = max(text, asked[i])
 		}
-		for level, width := range [...]int{least, word, fill, e.max, all} {
+		whole := max(fill, e.max)
+		rest := whole
+		if free == 0 || asked[i] == 0 {
+			rest += whole * wanted
+		}
+		for level, width := range [...]int{e.least(), word, text, fill, whole, rest} {
 			levels[level] = append(levels[level], width)
 		}
 	}
 	if sum(levels[0]) > room {
 		return nil, false
 	}
+	if wanted == 0 {
+		wanted = sum(levels[4])
+	}
+	wanted = min(max(wanted, sum(levels[2])), room)
 	for i, level := range levels[1:] {
-		if sum(level) > room {
-			return between(levels[i], level, room), true
+		if sum(level) >= wanted {
+			return between(levels[i], level, wanted), true
 		}
 	}
-	return levels[4], true
+	return levels[5], true
 }
 
-// between returns widths between two others that add up to total: none is widened beyond one that
-// could still be.
+// between returns widths between two others that add up to total.
 func between(from, to []int, total int) []int {
-	widths := make([]int, len(from))
-	set := func(limit int) int {
-		for i := range widths {
-			widths[i] = min(to[i], max(from[i], limit))
-		}
-		return sum(widths)
-	}
-	left := total - set(sort.Search(total, func(limit int) bool { return set(limit+1) > total }))
+	widths := slices.Clone(from)
+	left, more := total-sum(from), sum(to)-sum(from)
 	for i := range widths {
-		if left > 0 && widths[i] < to[i] && widths[i] >= from[i] {
-			widths[i]++
-			left--
+		if d := to[i] - from[i]; d > 0 {
+			add := left * d / more
+			widths[i], left, more = widths[i]+add, left-add, more-d
 		}
 	}
 	return widths

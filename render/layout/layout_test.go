@@ -130,7 +130,7 @@ func TestBlocks(t *testing.T) {
 		"from the right, ending": {Options{Width: 8}, []*doc.Block{aligned(rtl(p("אב")), doc.End)}, "אב"},
 		"a wide rule":            {Options{Width: 200}, []*doc.Block{{Kind: doc.Rule}}, strings.Repeat("─", Measure)},
 		"one measure": {Options{Width: 120}, []*doc.Block{rtl(p("אב")), box(doc.Table, row(repeat("ab ", 25), repeat("ab ", 25))), p(repeat("word ", 17))},
-			repeat(" ", 78) + "אב\n" + repeat("ab ", 12) + "ab    " + repeat("ab ", 12) + "ab\n" + repeat("ab ", 11) + "ab       " + repeat("ab ", 11) + "ab\n" + repeat("word ", 15) + "word\nword"},
+			repeat(" ", 78) + "אב\n" + repeat("ab ", 12) + "ab   " + repeat("ab ", 12) + "ab\n" + repeat("ab ", 11) + "ab      " + repeat("ab ", 11) + "ab\n" + repeat("word ", 15) + "word\nword"},
 		"a wide table": {Options{Width: 120}, []*doc.Block{box(doc.Table, row(repeat("x", 30), repeat("y", 30), repeat("z", 30))), {Kind: doc.Rule}, rtl(p("אב"))},
 			repeat("x", 30) + "   " + repeat("y", 30) + "   " + repeat("z", 30) + "\n" + repeat("─", 96) + "\n" + repeat(" ", 94) + "אב"},
 		"a wide line":            {Options{Width: 120}, []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: repeat("x", 90)}}}, {Kind: doc.Rule}}, repeat("x", 90) + "\n" + repeat("─", 90)},

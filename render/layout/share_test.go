@@ -12,25 +12,27 @@ import (
 
 func TestShare(t *testing.T) {
 	for name, c := range map[string]struct {
-		columns   []extent
-		specified []int
-		room      int
-		want      []int
+		columns      []extent
+		asked        []int
+		wanted, room int
+		want         []int
 	}{
-		"as wide as the content":       {[]extent{{3, 10}, {4, 4}}, []int{0, 0}, 40, []int{10, 4}},
-		"as wide as specified":         {[]extent{{3, 10}, {4, 4}}, []int{20, 20}, 40, []int{20, 20}},
-		"the longest gives":            {[]extent{{3, 10}, {5, 30}}, []int{0, 0}, 30, []int{10, 20}},
-		"running text halves the room": {[]extent{{9, 80}, {9, 70}}, []int{0, 0}, 61, []int{31, 30}},
-		"content before what is specified": {[]extent{{3, 6}, {8, 60}}, []int{30, 30}, 60,
-			[]int{6, 54}},
-		"a width that is too small":      {[]extent{{12, 12}, {5, 60}}, []int{4, 0}, 50, []int{12, 38}},
-		"an empty column":                {[]extent{{}, {5, 12}}, []int{30, 0}, 20, []int{0, 12}},
-		"words as long as there is room": {[]extent{{26, 26}, {4, 4}}, []int{0, 0}, 28, []int{24, 4}},
-		"text that is too narrow":        {[]extent{{6, 80}, {6, 80}}, []int{0, 0}, 35, nil},
-		"labels that are":                {[]extent{{9, 20}, {9, 20}}, []int{0, 0}, 17, nil},
+		"as wide as the content":         {[]extent{{3, 10}, {4, 4}}, []int{0, 0}, 0, 40, []int{10, 4}},
+		"as wide as asked":               {[]extent{{3, 10}, {4, 4}}, []int{20, 20}, 0, 40, []int{20, 20}},
+		"halves, whatever is in them":    {[]extent{{9, 70}, {8, 8}}, []int{30, 30}, 60, 60, []int{30, 30}},
+		"the rest by the content":        {[]extent{{3, 10}, {5, 30}}, []int{0, 0}, 60, 70, []int{15, 45}},
+		"the rest for what is free":      {[]extent{{3, 10}, {5, 30}}, []int{20, 0}, 60, 70, []int{20, 40}},
+		"labels before text":             {[]extent{{3, 10}, {5, 60}}, []int{0, 0}, 0, 40, []int{10, 30}},
+		"text by its length":             {[]extent{{9, 84}, {9, 44}}, []int{0, 0}, 0, 60, []int{33, 27}},
+		"a width that is too small":      {[]extent{{12, 12}, {5, 60}}, []int{4, 0}, 0, 50, []int{12, 38}},
+		"a table that is too narrow":     {[]extent{{12, 12}, {9, 20}}, []int{0, 0}, 10, 50, []int{12, 20}},
+		"an empty column":                {[]extent{{}, {5, 12}}, []int{30, 0}, 0, 20, []int{0, 12}},
+		"words as long as there is room": {[]extent{{26, 26}, {4, 4}}, []int{0, 0}, 0, 28, []int{24, 4}},
+		"text that is too narrow":        {[]extent{{6, 80}, {6, 80}}, []int{0, 0}, 0, 35, nil},
+		"labels that are":                {[]extent{{9, 20}, {9, 20}}, []int{0, 0}, 0, 17, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, ok := distribute(c.columns, c.specified, c.room); !slices.Equal(got, c.want) || ok != (c.want != nil) {
+			if got, ok := share(c.columns, c.asked, c.wanted, c.room); !slices.Equal(got, c.want) || ok != (c.want != nil) {
 				t.Errorf("%v, %v, want %v", got, ok, c.want)
 			}
 		})
@@ -41,13 +43,13 @@ func TestShare(t *testing.T) {
 func TestShareHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
-		columns, specified := make([]extent, 1+r.IntN(7)), make([]int, 7)
+		columns, asked := make([]extent, 1+r.IntN(7)), make([]int, 7)
 		for i := range columns {
 			least := r.IntN(30)
-			columns[i], specified[i] = extent{least, least + r.IntN(70)}, r.IntN(40)*r.IntN(2)
+			columns[i], asked[i] = extent{least, least + r.IntN(70)}, r.IntN(40)*r.IntN(2)
 		}
 		room := r.IntN(200)
-		widths, ok := distribute(columns, specified[:len(columns)], room)
+		widths, ok := share(columns, asked[:len(columns)], r.IntN(room+1), room)
 		least := 0
 		for i, e := range columns {
 			least += e.least()

@@ -24,10 +24,9 @@ type grid struct {
 	specified []doc.Width
 	widths    []int
 	gap       int
-	rtl       bool   // the first column is on the right
-	left      int    // columns of space before each row
-	right     []bool // columns whose cells end together
-	pad       int    // beside the text of each cell, if there are fills: they touch as in a browser
+	rtl       bool // the first column is on the right
+	left      int  // columns of space before each row
+	pad       int  // beside the text of each cell, if there are fills: they touch as in a browser
 }
 
 // table puts the cells of each row side by side. Where there is no room each row becomes a record if
@@ -258,20 +257,18 @@ func (g *grid) fitColumns(room int) (ok bool) {
 	if g.l.docWidth == Unwrapped {
 		room = max(Measure, g.extent().max)
 	}
-	target := g.target(min(room, g.l.drawn()))
-	base := max(target-g.gaps(), 0)
-	specified := make([]int, len(g.specified))
+	drawn := min(room, g.l.drawn())
+	wanted := max(g.target(drawn)-g.gaps(), 0)
+	asked := make([]int, len(g.specified))
 	for i, w := range g.specified {
-		if specified[i] = g.l.cells(w.Px); w.Percent > 0 {
-			specified[i] = int(w.Percent / 100 * float32(base))
+		if asked[i] = g.l.cells(w.Px); w.Percent > 0 {
+			asked[i] = int(w.Percent / 100 * float32(wanted))
 		}
 	}
-	if g.widths, ok = distribute(g.columns, specified, room-g.gaps()); !ok {
-		return false
+	if g.widths, ok = share(g.columns, asked, wanted, room-g.gaps()); ok {
+		g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), drawn)
 	}
-	g.fill(target-g.gaps()-sum(g.widths), specified)
-	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, g.l.drawn()))
-	return true
+	return ok
 }
 
 // fullWidth is the width in px from which on a table fills the page.
@@ -289,85 +286,6 @@ func (g *grid) target(room int) int {
 	}
 }
 
-// fill gives columns the room that is left to the width of the table: those that the message left
-// free where it set others. If the last column ends at the right edge, the widest of them takes it
-// all. If there are several, or cells are centred, each gets a part by the width of its content, as in a browser. Otherwise a name and its value stay together.
-func (g *grid) fill(left int, specified []int) {
-	var used, free []int
-	for i, w := range g.widths {
-		if w > 0 {
-			used = append(used, i)
-			if specified[i] == 0 {
-				free = append(free, i)
-			}
-		}
-	}
-	if left <= 0 || len(used) == 0 {
-		return
-	}
-	last, hinted := used[len(used)-1], len(free) < len(used)
-	switch {
-	case g.endsRight(last):
-		if !hinted {
-			free = free[:len(free)-1]
-		}
-		to := 0
-		if len(free) > 0 {
-			to = slices.MaxFunc(free, func(a, b int) int { return g.widths[a] - g.widths[b] })
-		}
-		if to < last || hinted {
-			g.widths[to] += left
-		}
-	case len(used) > 2 || g.centered():
-		for n, i := range free { // what is left is divided among the rest
-			total := 0
-			for _, j := range free[n:] {
-				total += g.widths[j]
-			}
-			add := left * g.widths[i] / total
-			g.widths[i] += add
-			left -= add
-		}
-	}
-}
-
-// centered reports whether most cells are.
-func (g *grid) centered() bool {
-	n := 0
-	g.each(func(c *doc.Block, _, _ int) {
-		switch leaf := c.First(); {
-		case leaf == nil:
-		case leaf.Align == doc.Center:
-			n++
-		default:
-			n--
-		}
-	})
-	return n > 0
-}
-
-// endsRight reports whether the message aligns most cells of a column at their end, or it is the last
-// one and holds numbers.
-func (g *grid) endsRight(column int) bool {
-	if g.right == nil {
-		most := make([]int, len(g.columns)) // cells that end there, less those that do not
-		g.each(func(c *doc.Block, _, end int) {
-			leaf := c.First()
-			switch {
-			case leaf == nil:
-			case leaf.Align == doc.End, c.Align == doc.End && end == len(g.columns):
-				most[end-1]++
-			default:
-				most[end-1]--
-			}
-		})
-		for _, n := range most {
-			g.right = append(g.right, n > 0)
-		}
-	}
-	return g.right[column]
-}
-
 // span returns the width of several columns, empty ones left out.
 func (g *grid) span(from, to int) int {
 	total := 0
@@ -383,9 +301,6 @@ func (g *grid) span(from, to int) int {
 func (g *grid) rows() {
 	l := g.l
 	total := g.span(0, len(g.widths))
-	if g.left == 0 { // what is beside the last column is of the table
-		total = max(total, g.target(min(l.room(), l.drawn())))
-	}
 	rule := []piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())}
 	tall := false // the last row
 	for i, row := range g.b.Children {
@@ -437,7 +352,7 @@ func (g *grid) row(row *doc.Block, head bool) (columns []column) {
 			continue
 		}
 		if len(c.Children) > 0 {
-			if leaf := c.First(); c.Align == doc.End && leaf != nil && leaf.Align != doc.End && !c.Background.Set && at < len(g.widths) && !g.endsRight(at-1) { // numbers end together, where their column may go on
+			if leaf := c.First(); c.Align == doc.End && leaf != nil && leaf.Align != doc.End && !c.Background.Set { // numbers end together, where their column may go on
 				width = min(width, max(g.columns[at-1].max, g.of(c).max))
 			}
 			col := g.cell(c, width)
