@@ -3,9 +3,11 @@
 package e2e
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
+	"golang.org/x/sys/unix"
 )
 
 // terminal is a pseudo-terminal of 120 columns and 30 rows, the program that runs in it, and what
@@ -44,6 +47,8 @@ func startInTerminalOf(t testing.TB, columns uint16, cmd *exec.Cmd, variables ..
 	if err != nil {
 		t.Fatalf("starting %s in a pseudo-terminal: %v", cmd, err)
 	}
+	tty, err = pollable(tty)
+	must(t, err)
 	s := &terminal{
 		t: t, cmd: cmd, pty: tty, exit: make(chan error, 1), drawn: make(chan struct{}),
 		term: vt10x.New(vt10x.WithSize(int(columns), rows), vt10x.WithWriter(tty)),
@@ -57,6 +62,17 @@ func startInTerminalOf(t testing.TB, columns uint16, cmd *exec.Cmd, variables ..
 		reading.Wait()
 	})
 	return s
+}
+
+// pollable returns another file for a terminal, and closes this one, whose Close would not end a Read. A program that outlives the one that
+// was started may have the terminal open for as long as it likes.
+func pollable(terminal *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(terminal.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(unix.SetNonblock(fd, true), terminal.Close())
+	return os.NewFile(uintptr(fd), terminal.Name()), err
 }
 
 // read draws what the program writes until it ends.
@@ -172,4 +188,17 @@ func (s *terminal) exitStatus() int {
 		s.t.Fatalf("the program did not end:\n%s", s.text())
 		return -1
 	}
+}
+
+// A program that was started in the terminal, and ignores that it hangs up, delays the end of a test by nothing.
+func TestATerminalEndsBeforeItsPrograms(t *testing.T) {
+	t.Parallel()
+	var s *terminal
+	t.Run("started", func(t *testing.T) {
+		s = startInTerminal(t, exec.Command("sh", "-c", `trap '' HUP; sleep 600 & echo "$! sleeps"; wait`))
+		s.waitFor("sleeps")
+	})
+	pid, err := strconv.Atoi(strings.Fields(s.text())[0])
+	must(t, err)
+	must(t, syscall.Kill(pid, syscall.SIGKILL))
 }
