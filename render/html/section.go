@@ -33,8 +33,9 @@ type box struct {
 	weight int  // of its text
 	ground bool // it is a background of the mail itself: its page or its sheet
 
-	marks []*mark
-	known bool // marks are
+	band  bool   // it is marked as one, or else by a bar beside it
+	marks []*box // it and those around it that are marked, the outermost first
+	known bool   // marks are
 }
 
 // position is where a leaf is.
@@ -53,19 +54,12 @@ const (
 	maxBoxes   = 16
 )
 
-// mark is how the content of a box is marked.
-type mark struct {
-	box  *box
-	band bool // or else a bar beside it
-}
-
-// goesOn reports whether a mark is more of the one before it: they are one area to the eye.
-func (m *mark) goesOn(before *mark) bool {
-	if m == before || m == nil || before == nil {
-		return m == before
+// goesOn reports whether a box is more of the one before it, or beside it: they are one area to the eye.
+func (b *box) goesOn(before *box, beside bool) bool {
+	if b == nil || before == nil || b == before {
+		return b == before
 	}
-	a, b := m.box, before.box
-	return !a.gap && m.band == before.band && css.Same(a.fill, b.fill) && a.bar == b.bar && a.edged() == b.edged() && a.hue == b.hue
+	return (beside && b.joined || !beside && !b.gap) && b.band == before.band && b.fill == before.fill && b.hue == before.hue
 }
 
 // on returns the fill that a box is on.
@@ -111,12 +105,9 @@ func (b *builder) openBox(f *frame) {
 		joined := s.CellSpace.Px(s.Size, 0) < leastEdge && touches(f.node)
 		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: joined,
 			above: above,
-			gap:   above-b.inside >= leastEdge || s.Border && s.Display != css.TableCell,
+			gap:   above-b.inside >= leastEdge || s.Border && !joined,
 			small: b.small(f),
 			left:  f.left}
-		if f.leaves = b.order; b.besideText(f) {
-			f.box.gap = !joined
-		}
 	}
 	f.left += max(s.Padding[css.Left].Px(s.Size, 0), 0)
 }
@@ -132,41 +123,28 @@ func (b *builder) small(f *frame) bool {
 	return false
 }
 
-// besideText reports whether an element is the first in a cell that is not the first one of its row.
-func (b *builder) besideText(f *frame) bool {
-	for i := len(b.frames) - 1; i >= 0 && f.leaves == b.order; i-- {
-		if f.style.Display == css.TableCell {
-			return b.frames[i].leaves < b.order
-		}
-		f = &b.frames[i]
-	}
-	return false
-}
-
-// touches reports a cell that spans columns or has text in the one beside it, or a row of such cells.
+// touches reports a row, or a cell that spans columns or has text in the one beside it.
 func touches(n *html.Node) bool {
-	if n.DataAtom == atom.Tr {
-		for n = n.FirstChild; n != nil && n.Type != html.ElementNode; n = n.NextSibling {
-		}
+	if n.DataAtom != atom.Td && n.DataAtom != atom.Th {
+		return n.DataAtom == atom.Tr
 	}
-	if n == nil || n.DataAtom != atom.Td && n.DataAtom != atom.Th {
-		return false
-	}
-	full := func(n *html.Node) bool {
-		c := n.FirstChild
-		return c != nil && (c.NextSibling != nil || c.DataAtom != atom.Img && (c.Type != html.TextNode || strings.Trim(c.Data, white+blank) != ""))
-	}
-	for _, step := range [...]func(*html.Node) *html.Node{func(n *html.Node) *html.Node { return n.PrevSibling }, func(n *html.Node) *html.Node { return n.NextSibling }} {
-		o := step(n)
-		for o != nil && o.Type != html.ElementNode {
-			o = step(o)
-		}
-		if o != nil && full(o) {
-			return true
+	var last *html.Node
+	for c := range n.Parent.ChildNodes() {
+		if c.Type == html.ElementNode {
+			if last != nil && (last == n || c == n) && !blankCell(last) && !blankCell(c) {
+				return true
+			}
+			last = c
 		}
 	}
 	span, _ := number(n, "colspan")
 	return span > 1
+}
+
+// blankCell reports a cell that is nothing but space.
+func blankCell(n *html.Node) bool {
+	c := n.FirstChild
+	return c == nil || c.NextSibling == nil && (c.DataAtom == atom.Img || c.Type == html.TextNode && strings.Trim(c.Data, white+blank) == "")
 }
 
 // closeFitted notes whether the box in an element that is as wide as its only line is small.
@@ -206,7 +184,7 @@ func (b *builder) sections() {
 	if !slices.ContainsFunc(b.positions, func(at position) bool { return at.in != nil }) {
 		return
 	}
-	s := sections{positions: b.positions, lines: b.lines, shared: make(map[*doc.Block]shared)}
+	s := sections{positions: b.positions, lines: b.lines, shared: make(map[*doc.Block][]*box)}
 	for i := range s.positions {
 		s.all += s.positions[i].weight
 	}
@@ -221,10 +199,10 @@ func (b *builder) sections() {
 
 // sections finds the sections of a document.
 type sections struct {
-	positions []position          // by the order of leaves
-	lines     map[*doc.Block]*box // around rules
-	all       int                 // weight of the whole text
-	shared    map[*doc.Block]shared
+	positions []position            // by the order of leaves
+	lines     map[*doc.Block]*box   // around rules
+	all       int                   // weight of the whole text
+	shared    map[*doc.Block][]*box // the marks that all leaves of a block have; none of a block without leaves
 }
 
 // deeper marks the next nested background of the mail: its page, then its sheet, and so on. A background holds two thirds of the
@@ -292,58 +270,52 @@ func (s *sections) several(boxes []*box) (cards bool) {
 
 // group puts successive blocks that share a mark into a section. They are within depth marks already.
 func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
-	marks := make([]*mark, len(blocks))
+	marks := make([]*box, len(blocks))
 	for i, b := range blocks {
 		marks[i] = s.common(b, depth)
 	}
 	var out []*doc.Block
 	for i := 0; i < len(blocks); {
 		j := i + 1
-		for j < len(blocks) && marks[j].goesOn(marks[j-1]) {
+		for j < len(blocks) && marks[j].goesOn(marks[j-1], false) {
 			j++
 		}
-		run, m := blocks[i:j:j], marks[i]
+		run, in := blocks[i:j:j], marks[i]
 		i = j
 		switch {
-		case m == nil || !slices.ContainsFunc(run, func(b *doc.Block) bool { return b.Kind != doc.Rule }):
+		case in == nil || !slices.ContainsFunc(run, func(b *doc.Block) bool { return b.Kind != doc.Rule }):
 			for _, b := range run {
 				s.within(b, depth)
 			}
 			out = append(out, run...)
-		case s.badge(run, m):
+		case s.badge(run, in):
 			out = append(out, run...)
-		case !m.band && m.box.joined && !m.box.bar && i < len(blocks) && blocks[i].Kind == doc.Table && !blocks[i].Gap: // its title
-			out = append(out, strip(run, m))
+		case !in.band && !in.bar && !in.framed && i < len(blocks) && blocks[i].Kind == doc.Table && !blocks[i].Gap: // its title
+			out = append(out, strip(run, in))
 		default:
-			made := s.section(run, m, depth)
-			if n := len(out); n > 0 && out[n-1].Kind == doc.Section && !m.box.gap {
-				made.Gap = false
-			}
-			out = append(out, made)
+			out = append(out, s.section(run, in, depth))
 		}
 	}
 	return out
 }
 
 // strip makes a row that is filled of blocks.
-func strip(blocks []*doc.Block, m *mark) *doc.Block {
+func strip(blocks []*doc.Block, in *box) *doc.Block {
 	gap := blocks[0].Gap
 	blocks[0].Gap = false
-	row := &doc.Block{Kind: doc.Row, Background: m.box.fill, Children: []*doc.Block{{Kind: doc.Cell, Columns: 1, Children: blocks}}}
+	row := &doc.Block{Kind: doc.Row, Background: in.fill, Children: []*doc.Block{{Kind: doc.Cell, Columns: 1, Children: blocks}}}
 	return &doc.Block{Kind: doc.Table, Width: doc.Width{Percent: 100}, Children: []*doc.Block{row}, Gap: gap}
 }
 
 // section makes a section of blocks.
-func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
-	made := &doc.Block{Kind: doc.Section, Background: m.box.fill, Padded: m.box.padded}
-	if !m.band {
-		if made.Hue = m.box.hue; !made.Hue.Set {
-			made.Hue = m.box.fill
-		}
+func (s *sections) section(blocks []*doc.Block, in *box, depth int) *doc.Block {
+	made := &doc.Block{Kind: doc.Section, Background: in.fill, Padded: in.padded}
+	if !in.band {
+		made.Hue = cmp.Or(in.hue, in.fill)
 	}
 	made.Children = trimRules(s.group(blocks, depth+1)) // its edges are lines enough
 	// The space above its text is around it.
-	made.Children[0].Gap, made.Gap = false, m.box.gap || !(m.band && m.box.padded) && made.Children[0].Gap
+	made.Children[0].Gap, made.Gap = false, in.gap || !(in.band && in.padded) && made.Children[0].Gap
 	return made
 }
 
@@ -362,82 +334,70 @@ func (s *sections) within(b *doc.Block, depth int) {
 
 // row fills a row, or its cells, where they are filled as a whole, and makes sections inside its cells.
 func (s *sections) row(row *doc.Block, depth int) {
-	m := s.common(row, depth)
-	cells, same := 0, true
-	for _, c := range row.Children {
-		if s.shared[c].any {
-			cells++
-			same = same && s.common(c, depth) == m
-		}
+	whole := s.common(row, depth)
+	if whole != nil && !whole.joined && filled(row) < 2 {
+		whole = nil
 	}
-	whole := m != nil && (m.box.joined || cells > 1 && same)
-	if whole && !m.box.edged() {
-		m.fill(row)
+	if whole != nil && !whole.edged() {
+		whole.under(row)
 		depth++
 	}
 	for i, c := range row.Children {
-		if i == 1 && whole && m.box.edged() { // one bar is enough
+		if i == 1 && whole != nil && whole.edged() { // one bar is enough
 			depth++
 		}
-		in := depth
-		if m := s.common(c, depth); m != nil && m.box.joined && !m.box.bar && !pressable(c) {
-			m.fill(c)
-			in++
+		at := depth
+		if in := s.common(c, depth); in != nil && in.joined && !in.bar && !pressable(c) {
+			in.under(c)
+			at++
 		}
-		c.Children = s.group(c.Children, in)
+		c.Children = s.group(c.Children, at)
 	}
 }
 
-// fill fills a row or a cell.
-func (m *mark) fill(b *doc.Block) {
-	b.Background = m.box.fill
-	for leaf := range b.Leaves() {
+// under fills a row or a cell.
+func (b *box) under(cell *doc.Block) {
+	cell.Background = b.fill
+	for leaf := range cell.Leaves() {
 		leaf.Background = doc.Color{}
 	}
 }
 
-// shared is the marks that all leaves of a block have.
-type shared struct {
-	marks []*mark
-	any   bool // it has leaves
-}
-
 // collect records the marks that all leaves of a block have, and the same of its children.
-func (s *sections) collect(b *doc.Block) shared {
-	var all shared
+func (s *sections) collect(b *doc.Block) {
 	if line, ok := s.lines[b]; ok {
-		all = shared{s.marks(line), true}
+		s.shared[b] = s.marks(line)
 	} else if len(b.Spans) > 0 {
-		all = shared{s.of(b), true}
+		s.shared[b] = s.of(b)
 	}
 	for _, c := range b.Children {
-		in := s.collect(c)
-		if !in.any {
+		s.collect(c)
+		in, text := s.shared[c]
+		if !text {
 			continue
 		}
-		if !all.any {
+		all, more := s.shared[b]
+		if !more {
 			all = in
 		}
 		n := 0
-		for n < min(len(all.marks), len(in.marks)) && in.marks[n].goesOn(all.marks[n]) {
+		for n < min(len(all), len(in)) && in[n].goesOn(all[n], b.Kind == doc.Row) {
 			n++
 		}
-		all.marks = all.marks[:n]
+		s.shared[b] = all[:n]
 	}
-	s.shared[b] = all
-	return all
 }
 
 // common returns the mark at a depth that all leaves and rules of a block have, or nil.
-func (s *sections) common(b *doc.Block, depth int) *mark {
-	if all := s.shared[b].marks; len(all) > depth {
+func (s *sections) common(b *doc.Block, depth int) *box {
+	if all := s.shared[b]; len(all) > depth {
 		return all[depth]
 	}
 	return nil
 }
 
 // of returns the marks around a leaf. A button is not a box besides.
-func (s *sections) of(l *doc.Block) []*mark {
+func (s *sections) of(l *doc.Block) []*box {
 	if l.Order == 0 || l.Order > len(s.positions) {
 		return nil
 	}
@@ -449,14 +409,14 @@ func (s *sections) of(l *doc.Block) []*mark {
 }
 
 // marks returns the marks of a box and of those around it, the outermost first.
-func (s *sections) marks(b *box) []*mark {
+func (s *sections) marks(b *box) []*box {
 	if b == nil {
 		return nil
 	}
 	if b.known {
 		return b.marks
 	}
-	var outer *mark
+	var outer *box
 	b.known, b.marks = true, s.marks(b.around)
 	if n := len(b.marks); n > 0 {
 		outer = b.marks[n-1]
@@ -468,8 +428,9 @@ func (s *sections) marks(b *box) []*mark {
 	case isTint(b.fill, on) && (outer != nil && outer.band && !isTint(b.fill, ground) || !b.edged() && b.opens()): // what is below it is seen
 		b.marks = nil
 	case !isTint(b.fill, on) && !b.edged():
-	case isFill(b.fill, on), b.small && b.leaves == 1, outer == nil, outer.band, b.left-outer.box.left >= leastEdge && b.leaves < outer.box.leaves: // one bar is both edges
-		b.marks = append(slices.Clip(b.marks), &mark{b, isFill(b.fill, on)})
+	case isFill(b.fill, on), outer == nil, outer.band, b.left-outer.left >= leastEdge && b.leaves < outer.leaves: // one bar is both edges
+		b.band = isFill(b.fill, on)
+		b.marks = append(slices.Clip(b.marks), b)
 	}
 	return b.marks
 }
@@ -516,20 +477,20 @@ func hue(c doc.Color) int { return int(max(c.R, c.G, c.B)) - int(min(c.R, c.G, c
 const leastFramed = 4
 
 // badge fills or frames the line in a small box instead of making a section, and reports whether it is one.
-func (s *sections) badge(blocks []*doc.Block, m *mark) bool {
+func (s *sections) badge(blocks []*doc.Block, in *box) bool {
 	l := blocks[0]
-	if !m.box.small || m.box.leaves > 1 || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || s.positions[l.Order-1].width > smallBox || strings.Contains(l.Text(), "\n") {
+	if !in.small || in.leaves > 1 || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || strings.Contains(l.Text(), "\n") {
 		return false
 	}
-	if !isTint(m.box.fill, m.box.on()) {
+	if !isTint(in.fill, in.on()) {
 		if l.Spans[0].Link == 0 && utf8.RuneCountInString(l.Text()) >= leastFramed {
-			l.Hue = cmp.Or(m.box.hue, l.Spans[0].Style.Color, doc.Color{Set: true})
+			l.Hue = cmp.Or(in.hue, l.Spans[0].Style.Color, doc.Color{Set: true})
 		}
 		return true
 	}
 	for i := range l.Spans {
 		if p := &l.Spans[i]; !p.Button && !p.Style.Background.Set {
-			p.Style.Background, p.Style.Role = m.box.fill, doc.Own
+			p.Style.Background, p.Style.Role = in.fill, doc.Own
 		}
 	}
 	l.Background = doc.Color{}
