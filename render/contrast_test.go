@@ -292,15 +292,15 @@ func TestEdgesOfButtons(t *testing.T) {
 	}
 }
 
-// TestNeutralButtons: a button in black is in reverse video where the terminal is dark, and one in the white of the page is
+// TestNeutralButtons: a dark button keeps its white label where the terminal is dark, and one in the white of the page is
 // drawn as one without a fill.
 func TestNeutralButtons(t *testing.T) {
 	button := func(style string, dark bool) string {
 		m := render.Open(mail.Message{HTML: `<p><a href="https://acme.example/" style="display:inline-block;padding:9px 20px;border:1px solid #ddd;` + style + `">Start</a></p>`})
 		return m.Lines(render.Rich, render.Options{Width: 80, Theme: layout.Theme{Dark: dark, Profile: layout.TrueColor}})[0].Styled
 	}
-	for _, fill := range []string{"#000", "#14171c", "#1f2937"} {
-		if line := button("color:#fff;background:"+fill, true); !strings.Contains(line, "\x1b[0;1;38;2;0;0;0;48;2;255;255;255m Start ") {
+	for _, fill := range []string{"#000", "#14171c", "#1f2937", "#4b5563", "#6b7280"} {
+		if line := button("color:#fff;background:"+fill, true); !strings.Contains(line, "\x1b[0;1;38;2;255;255;255;48;2;") {
 			t.Errorf("%s: %q", fill, line)
 		}
 	}

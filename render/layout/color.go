@@ -82,9 +82,14 @@ func (n *inks) toned(c, end, back doc.Color, least float64) ink {
 	return 0
 }
 
+// lighter reports text that is lighter than its fill.
+func lighter(text, fill doc.Color) bool {
+	return text.Set && doc.Luminance(text) > doc.Luminance(fill)
+}
+
 // mirrors reports text that is darker or lighter than its fill where the fill, as it is here, is too dark or too light for that.
 func (n *inks) mirrors(text doc.Color) bool {
-	return n.flipped && lightInk(n.back) != (doc.Luminance(text) > doc.Luminance(n.sent))
+	return n.flipped && lightInk(n.back) != lighter(text, n.sent)
 }
 
 // onBand returns the colour of text on a band: the sender's from 3:1 on, else one that is lighter or
@@ -97,7 +102,7 @@ func (n *inks) onBand(c doc.Color) ink {
 		return n.readable(c, n.back, max(strength(c, n.sent), minContrast))
 	}
 	end := black
-	if doc.Luminance(c) > doc.Luminance(n.sent) {
+	if lighter(c, n.sent) {
 		end = white
 	}
 	return cmp.Or(n.toned(c, end, n.back, minStrong), n.readable(c, n.back, minContrast), n.text)
@@ -105,11 +110,11 @@ func (n *inks) onBand(c doc.Color) ink {
 
 // leastMeant is the contrast of light text with its fill from which on the fill is darkened for it. Text that is paler still
 // becomes dark.
-const leastMeant = 2
+const leastMeant = 1.6
 
 // under returns a fill, which the sender has as sent, as it is under text: as dark as light text needs.
 func (n *inks) under(text, sent, fill doc.Color) doc.Color {
-	if !text.Set || doc.Luminance(text) < doc.Luminance(sent) || doc.Contrast(text, sent) < leastMeant {
+	if !lighter(text, sent) || doc.Contrast(text, sent) < leastMeant {
 		return fill
 	}
 	for t := 0.; t <= .5; t += 1. / 32 {
@@ -170,12 +175,12 @@ func full(c doc.Color) doc.Color {
 }
 
 // farthest is how far, of 255, the fill is from the terminal's background that is farthest from the page's: black on white.
-const farthest = 70
+const farthest = 48
 
 // surface returns a fill on a terminal that is dark where the page is light, or the other way round: one that is close to the
 // page's colour is close to the terminal's, and differs as much from greys. What has a strong hue, neither light nor dark,
-// stays what it is, and what is between them is in between.
-func (n *inks) surface(fill doc.Color) doc.Color {
+// stays what it is, and what is between them is in between. Under light text, none gets darker.
+func (n *inks) surface(text, fill doc.Color) doc.Color {
 	pale := min(2-4*float64(saturation(fill))/float64(max(fill.R, fill.G, fill.B, 64)), 1)
 	if !n.turned || pale <= 0 {
 		return fill
@@ -186,6 +191,9 @@ func (n *inks) surface(fill doc.Color) doc.Color {
 		to += farthest * math.Sqrt(1-y/255)
 	} else {
 		to -= farthest * math.Sqrt(y/255)
+	}
+	if to < y && lighter(text, fill) {
+		return fill
 	}
 	to = y + pale*(to-y)
 	most, least := float64(max(fill.R, fill.G, fill.B)), float64(min(fill.R, fill.G, fill.B))

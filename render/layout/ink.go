@@ -228,13 +228,16 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 	case !fill.Set:
 		return pen{attrs: bold | reverse}, pen{attrs: bold}
 	}
+	if !onBand {
+		fill = n.surface(text, fill)
+	}
 	fg, bg := n.onFill(text, n.distinct(fill, leastButton))
 	if onBand && apart(n.shown(bg), n.back) < leastBand { // of few colours
 		fg, bg = n.fill, n.text
 	}
 	edge = pen{fg: bg}
 	if !onBand && doc.Contrast(n.shown(bg), n.back) < minStrong {
-		edge.fg = n.readable(fill, n.back, minStrong)
+		edge.fg = n.readable(n.shown(bg), n.back, minStrong)
 	}
 	return pen{fg: fg, bg: bg, attrs: bold}, edge
 }
@@ -258,9 +261,6 @@ func (n *inks) face(s doc.Style, onBand bool) (fill, text doc.Color) {
 	}
 	if !fill.Set && n.roles[doc.Accent] != 0 {
 		fill = fromColor(n.theme.Accent)
-	}
-	if !onBand && fill.Set && fill.Neutral() && doc.Contrast(fill, n.back) < minStrong { // as black buttons are in the dark
-		return against(n.back), doc.Color{}
 	}
 	return fill, text
 }
@@ -292,7 +292,7 @@ func (n *inks) on(fill, text doc.Color) *inks {
 }
 
 func (n *inks) band(fill, text doc.Color) *inks {
-	surface := n.distinct(n.surface(fill), leastBand)
+	surface := n.distinct(n.surface(text, fill), leastBand)
 	m := &inks{theme: n.theme, screen: n.screen, dark: n.dark, turned: n.turned, body: n.body,
 		sent: fill, flipped: lightInk(fill) != lightInk(surface), fill: n.convert(n.under(text, fill, surface)),
 		bands: map[bandKey]*inks{}, looks: map[lookKey]pen{}, pixels: map[color.RGBA]ink{}}
@@ -300,6 +300,9 @@ func (n *inks) band(fill, text doc.Color) *inks {
 		return nil
 	}
 	m.text = m.convert(against(m.back))
+	if lighter(text, fill) && doc.Contrast(white, m.back) >= minStrong {
+		m.text = m.convert(white)
+	}
 	for role, c := range n.roles {
 		if c != 0 {
 			m.roles[role] = m.readable(n.shown(c), m.back, minContrast)
