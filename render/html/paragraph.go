@@ -133,8 +133,8 @@ func (p *paragraph) transform(s string, style *css.Style) string {
 // wordGap is the space, in px, that separates words.
 const wordGap = 3
 
-// farGap is the space, in px, beside which that between words is small: links next to each other are told apart.
-const farGap = 16
+// farGap is the space, in font sizes, beside which that between words is small: links next to each other are told apart.
+const farGap = .8
 
 // separate makes a word of its own of what follows some room, unless it is, or follows, a mark that
 // stands at a word.
@@ -163,7 +163,7 @@ func narrow(s string) string {
 
 // writeSpace writes the white space and line breaks before the next word.
 func (p *paragraph) writeSpace(f *frame) {
-	ends, far := p.ends, p.room >= farGap
+	ends, far := p.ends, p.room >= farGap*f.style.Size
 	p.ends, p.room = false, 0
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
 		// An empty line splits a paragraph.

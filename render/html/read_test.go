@@ -101,7 +101,7 @@ func TestRead(t *testing.T) {
 		"no title in a column":       {`<p>text text text</p><table><tr><td style="font-size:30px">big<td>what is beside it is more than one short line</table>`, "p(text text text) table(row(cell(h2(big)) cell(p(what is beside it is more than one short line))))"},
 		"a title beside a date":      {`<table><tr><td style="font-size:30px">Your receipt<td>14 March</table><p>text text text</p>`, "table(row(cell(h1(Your receipt)) cell(p(14 March)))) p(text text text)"},
 		"links and marks":            {`<table><tr><td><a href="https://a.example/1">Tea</a><td>|<td><a href="https://a.example/2">Cups</a><td>|<td><a href="https://a.example/3">Help</a></table>`, "p([Tea]1\u00a0\u00a0 |\u00a0\u00a0 [Cups]2\u00a0\u00a0 |\u00a0\u00a0 [Help]3)"},
-		"links far apart":            {`<a href="https://a.example/1" style="margin:0 10px">Tea</a> <a href="#" style="padding:0 10px">Green cups</a> <b style="margin-left:4px">Help</b>`, "p([Tea]1\u00a0\u00a0 Green cups Help)"},
+		"links far apart":            {`<a href="https://a.example/1" style="margin:0 6px;font-size:13px">Tea</a> <a href="#" style="padding:0 6px;font-size:13px">Green cups</a> <b style="margin-left:4px">Help</b>`, "p([Tea]1\u00a0\u00a0 Green cups Help)"},
 		"links beside text":          {`<table><tr><td><a href="https://a.example/1">Tea</a><td><a href="https://a.example/2">Cups</a><td><a href="https://a.example/3">Help</a><td>since 1906</table>`, "table(row(cell(p([Tea]1)) cell(p([Cups]2)) cell(p([Help]3)) cell(p(since 1906))))"},
 		"a logo in a heading":        {`<h1><img src="https://a.example/b.png" alt="Acme"></h1><p>text text text</p>`, "p(Acme) p(text text text)"},
 		"rules":                      {"<hr>a<hr><hr>b<hr>", "p(a) hr p(b)"},

@@ -122,8 +122,8 @@ func (l *layouter) pad(b *doc.Block, i, side int, p pen) {
 	l.wrap.put(piece{" ", 0, 1, 1, p, l.wrap.base, b.Spans[i].Link})
 }
 
-// link passes a link to the wrapper: underlined, with its number after it. One around several blocks
-// is underlined where the message underlines it.
+// link passes a link to the wrapper: underlined, with its number after it. One around several blocks,
+// or that leads nowhere, is underlined where the message underlines it.
 func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	n := spans[0].Link
 	target := &l.doc.Links[n-1]
@@ -134,9 +134,7 @@ func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	}
 	for i := range spans {
 		p := l.pen(b, &spans[i])
-		if target.Nowhere {
-			p.attrs &^= underline
-		} else if !around {
+		if !around && !target.Nowhere {
 			p.attrs |= underline
 		}
 		l.span(b, &spans[i], p)

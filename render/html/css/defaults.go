@@ -100,7 +100,7 @@ func (s *Style) attributes(n *html.Node) {
 		case "hidden":
 			s.Display = None
 		case "href":
-			s.Underline = s.Underline || n.DataAtom == atom.A && len(a.Val) > 1 // "#" leads nowhere
+			s.Underline = s.Underline || n.DataAtom == atom.A
 		case "lang":
 			s.Lang = a.Val[:min(len(a.Val), maxLang)]
 		case "dir":
