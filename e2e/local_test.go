@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -162,11 +163,18 @@ func TestWhoTakesThePortGetsNoKey(t *testing.T) {
 				})
 			}
 			clients(1)
-			wait := m.command("wait", address, "--code")
-			var printed, complaints bytes.Buffer
-			wait.Stdout, wait.Stderr = &printed, &complaints
+			wait := m.command("wait", address, "--code", "--count", "2")
+			var complaints bytes.Buffer
+			wait.Stderr = &complaints
+			stdout, err := wait.StdoutPipe()
+			must(t, err)
 			must(t, wait.Start())
 			clients(2)
+			send(t, service.SMTPAddr, address, coded(address, "111111"))
+			printed := bufio.NewReader(stdout)
+			if line, err := printed.ReadString('\n'); err != nil || line != "111111\n" { // then it waits on
+				t.Errorf("wait printed %q, %v", line, err)
+			}
 			var app *application
 			if name == "stopped" { // by which nobody starts it again
 				app = m.openApplication()
@@ -199,8 +207,9 @@ func TestWhoTakesThePortGetsNoKey(t *testing.T) {
 				t.Errorf("it was %+v, and is %+v", service.State, now.State)
 			}
 			send(t, now.SMTPAddr, address, signup(address))
-			if err := wait.Wait(); err != nil || printed.String() != "482913\n" {
-				t.Errorf("wait printed %q, %v: %s", &printed, err, &complaints)
+			second, _ := io.ReadAll(printed) // its end is that of the wait
+			if err := wait.Wait(); err != nil || string(second) != "482913\n" {
+				t.Errorf("wait printed %q, %v: %s", second, err, &complaints)
 			}
 			if app != nil {
 				app.waitFor("● live", "Confirm your e-mail address")
