@@ -15,7 +15,8 @@ import (
 // alts decides what the images of a document say, once all its text is known.
 type alts struct {
 	doc     *doc.Document
-	said    map[string]bool // the lines and alternative texts so far
+	said    map[string]bool // the alternative texts so far
+	kinds   map[string]bool // what images in several cells of a row say: what they are
 	reached map[string]bool // the destinations of text, and of images that are shown
 	bare    map[string]int  // how many links to a host are images without words
 	texts   map[int]string  // what each image says, by number
@@ -28,7 +29,7 @@ func applyAltText(d *doc.Document) {
 	if len(d.Images) == 0 {
 		return
 	}
-	a := alts{doc: d, said: map[string]bool{}, reached: map[string]bool{}, bare: map[string]int{}, texts: map[int]string{}}
+	a := alts{doc: d, said: map[string]bool{}, kinds: map[string]bool{}, reached: map[string]bool{}, bare: map[string]int{}, texts: map[int]string{}}
 	linked := map[int]bool{}
 	for i := range a.doc.Images {
 		if im := &a.doc.Images[i]; im.Link > 0 && !im.Spacer && informative(im.Alt) == "" && !linked[im.Link] {
@@ -44,14 +45,11 @@ func applyAltText(d *doc.Document) {
 			}
 		}
 	}
+	a.compare(d.Blocks)
 	for i, leaf := range leaves {
-		own := lines(leaf)
 		if slices.ContainsFunc(leaf.Spans, isImage) {
 			// A date is often between a picture and its title.
-			a.decide(leaf, len(own) > 0, lines(leaves[max(i-1, 0):min(i+3, len(leaves))]...))
-		}
-		for _, line := range own {
-			a.said[line] = true
+			a.decide(leaf, len(lines(leaf)) > 0, lines(leaves[max(i-1, 0):min(i+3, len(leaves))]...))
 		}
 	}
 	dropped := false
@@ -64,6 +62,31 @@ func applyAltText(d *doc.Document) {
 		a.doc.Blocks = withoutEmpty(a.doc.Blocks)
 	}
 }
+
+// compare notes what images in several cells of a row within some blocks say.
+func (a *alts) compare(blocks []*doc.Block) {
+	for _, b := range blocks {
+		a.compare(b.Children)
+		if b.Kind != doc.Row {
+			continue
+		}
+		in := map[string]*doc.Block{} // the last cell
+		for _, cell := range b.Children {
+			for leaf := range cell.Leaves() {
+				for _, s := range leaf.Spans {
+					if s.Image > 0 {
+						alt := a.doc.Images[s.Image-1].Alt
+						a.kinds[alt] = a.kinds[alt] || in[alt] != nil && in[alt] != cell
+						in[alt] = cell
+					}
+				}
+			}
+		}
+	}
+}
+
+// reaches reports whether text leads where link n does. Nothing leads where there is none.
+func (a *alts) reaches(n int) bool { return n == 0 || a.reached[a.destination(n)] }
 
 // destination returns where link n leads; "" without a link.
 func (a *alts) destination(n int) string {
@@ -79,31 +102,29 @@ func (a *alts) destination(n int) string {
 
 func isImage(s doc.Span) bool { return s.Image > 0 }
 
-// decide decides what the images in a leaf say, with words in it or not, and some lines beside them.
+// decide decides what the images in a leaf say, with words in it or not, and some lines beside them. In a strip of
+// icons that leads anywhere else, all say something.
 func (a *alts) decide(leaf *doc.Block, words bool, beside []string) {
+	strip := iconStrip(a.doc, leaf) && slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return !a.reaches(s.Link) })
 	for _, s := range leaf.Spans {
 		if s.Image == 0 || s.Button {
 			continue
 		}
 		im := &a.doc.Images[s.Image-1]
-		text := a.text(im, s.Link, beside)
 		if words && s.Link == 0 && sign(im) {
-			text = ""
+			continue
+		}
+		text := informative(im.Alt)
+		if text == "" && s.Link > 0 && (strip || !a.reaches(s.Link)) {
+			text = a.name(im, s.Link)
+		}
+		words := meaning(text)
+		said := fold(strings.Join(words, " "))
+		if a.reaches(s.Link) && said != "" && (!strip && repeated(beside, words, icon(im)) || (a.said[said] || a.kinds[im.Alt]) && (s.Link > 0 || !icon(im))) { // stars are often repeated
+			continue
 		}
 		if a.texts[s.Image] = text; text != "" {
-			a.said[fold(strings.Join(meaning(text), " "))], a.reached[a.destination(s.Link)] = true, true
-		}
-	}
-	if iconStrip(a.doc, leaf) && slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return a.texts[s.Image] != "" }) {
-		said := map[string]bool{}
-		for _, s := range leaf.Spans { // alike ones speak alike
-			if s.Image > 0 && s.Link > 0 && a.texts[s.Image] == "" {
-				im := &a.doc.Images[s.Image-1]
-				if text := cmp.Or(informative(im.Alt), a.name(im, s.Link)); !said[text] {
-					a.texts[s.Image] = text
-				}
-			}
-			said[a.texts[s.Image]] = true
+			a.said[said], a.reached[a.destination(s.Link)] = true, true
 		}
 	}
 }
@@ -148,21 +169,6 @@ func (a *alts) tall(leaf *doc.Block) bool {
 	})
 }
 
-// text returns what an image says, or "".
-func (a *alts) text(im *doc.Image, link int, beside []string) string {
-	alt := informative(im.Alt)
-	words := meaning(alt)
-	said := fold(strings.Join(words, " "))
-	reached := link == 0 || a.reached[a.destination(link)]
-	switch {
-	case alt == "" && !reached:
-		return a.name(im, link)
-	case reached && said != "" && (repeated(beside, words, icon(im)) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
-		return ""
-	}
-	return alt
-}
-
 // repeated reports whether one of some lines is what a text says, begins with it if it is of an icon or has several
 // words, or has most of these and little else: a name and a size, or what somebody did.
 func repeated(lines, words []string, icon bool) bool {
@@ -178,21 +184,26 @@ func repeated(lines, words []string, icon bool) bool {
 	})
 }
 
-// name returns the name of an image that is link n: the site that it leads to or, where images lead to
-// several pages of one site, as through a click tracker, words in the name of its file.
+// networks are sites that icons lead to, mostly through click trackers.
+var networks = []string{"Facebook", "Instagram", "Twitter", "LinkedIn", "YouTube", "TikTok", "Pinterest", "WhatsApp", "Telegram", "Discord",
+	"Reddit", "GitHub", "Mastodon", "Bluesky", "Snapchat", "Spotify", "SoundCloud", "Google", "Weibo", "WeChat", "Kakao", "Vimeo", "Tumblr", "Twitch"}
+
+// name returns the name of an image that is link n: a network, or the site that it leads to, unless images lead to several
+// pages of that.
 func (a *alts) name(im *doc.Image, n int) string {
 	to := &a.doc.Links[n-1]
+	file := strings.ToLower(path.Base(im.Src) + " " + to.Host)
+	for _, name := range networks {
+		if strings.Contains(file, strings.ToLower(name)) {
+			return name
+		}
+	}
 	_, site, _ := strings.Cut(to.Target, "://")
 	site, _, _ = strings.Cut(site, "?")
-	_, path, _ := strings.Cut(site, "/")
-	if to.Host != "" && (a.bare[to.Host] < 2 || path == "") {
-		domain := link.Domain(to.Host)
-		if name, ok := strings.CutSuffix(domain, ".com"); ok && icon(im) && name != "" {
-			return capital(name)
-		}
-		return domain
+	if _, path, _ := strings.Cut(site, "/"); to.Host != "" && (a.bare[to.Host] < 2 || path == "") {
+		return link.Domain(to.Host)
 	}
-	return cmp.Or(fileWords(im.Src), im.Alt, placeholder(im))
+	return cmp.Or(im.Alt, placeholder(im))
 }
 
 // onlyImage returns the image that a block consists of, or nil.
@@ -277,32 +288,13 @@ var imageFiles = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
 
 // informative returns an alternative text, or "" if that says only what the image or its file is.
 func informative(alt string) string {
-	if len(meaning(alt)) == 0 || slices.Contains(imageFiles, strings.ToLower(path.Ext(alt))) {
+	if len(meaning(alt)) == 0 || strings.Contains(alt, "_") || slices.Contains(imageFiles, strings.ToLower(path.Ext(alt))) {
 		return ""
 	}
 	if n := len(alt) - len(" icon"); n > 0 && strings.EqualFold(alt[n:], " icon") {
 		return alt[:n]
 	}
 	return alt
-}
-
-// fileWords returns the words in the name of an image's file, if it is made of a few.
-func fileWords(src string) string {
-	src, _, _ = strings.Cut(src, "?")
-	name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(src), path.Ext(src)), "@")
-	words := meaning(name)
-	text := strings.Join(words, " ")
-	if len(words) == 0 || len(words) > 4 || len(text) < 3 || len(text) > 40 ||
-		strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && !unicode.IsLetter(r) }) {
-		return ""
-	}
-	return capital(text)
-}
-
-// capital returns a text that is not empty with its first letter in upper case.
-func capital(text string) string {
-	_, first := utf8.DecodeRuneInString(text)
-	return strings.ToUpper(text[:first]) + text[first:]
 }
 
 // fold returns a text by which it is compared: its letters and digits in lower case.
