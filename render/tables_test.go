@@ -3,6 +3,7 @@ package render_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,19 @@ func TestSameTables(t *testing.T) {
 		}
 	}
 	alike(t, `<table width="100%"><tfoot><tr><td>Total<td align=right>$23.80</tfoot><tr><td>Tea<td align=right>$9.80<tr><td>Two cups<td align=right>$14.00<tr><td colspan=2><hr></table>`, want)
+}
+
+// TestGrid draws the lines between cells with borders, and those in a cell of all columns, as wide as the table.
+func TestGrid(t *testing.T) {
+	line := strings.Repeat("─", 40)
+	tea := []string{"Tea  from the hills where it       $9.80", "     rains"}
+	cup := "Cup  white                        $14.00"
+	const rows = `<tr><td>Tea<td>from the hills where it rains<td>$9.80<tr><td>Cup<td>white<td>$14.00`
+	grid := append(slices.Clone(tea), line, cup)
+	alike(t, `<table width="100%" border="1">`+rows+`</table>`, grid)
+	alike(t, `<style>td { border: 1px solid #999 }</style><table width="100%">`+rows+`</table>`, grid)
+	alike(t, `<table>`+rows+`<tr><td colspan="3"><hr><tr><td colspan="3" align="right">Total: $23.80<tr><td colspan="3"><hr><tr><td colspan="3" align="right">Thanks</table>`,
+		append(slices.Clone(tea), cup, line, strings.Repeat(" ", 27)+"Total: $23.80", line, strings.Repeat(" ", 34)+"Thanks"))
 }
 
 // alike checks the lines of a body.

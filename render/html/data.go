@@ -56,10 +56,10 @@ func look(cell *doc.Block) cellLook {
 // maxPlain is the longest line, in characters, in a table of data.
 const maxPlain = 120
 
-// plain reports rows that have nothing but a few lines of text in each cell.
+// plain reports rows that have nothing but a few lines of text in each cell, if they have several.
 func plain(rows []*doc.Block) bool {
 	return !slices.ContainsFunc(rows, func(r *doc.Block) bool {
-		return anyCell(r, func(l cellLook) bool { return !l.simple || l.lines > 4 || l.width > maxPlain })
+		return filled(r) > 1 && anyCell(r, func(l cellLook) bool { return !l.simple || l.lines > 4 || l.width > maxPlain })
 	})
 }
 
@@ -133,23 +133,26 @@ func titleRow(rows []*doc.Block) bool {
 		return false
 	}
 	bold, back := rowLook(rows[0])
-	filled, ruled, numbers := back.Set, rows[1].Ruled, true
-	if bold && filled && !strong(rows[1]) {
+	onFill, ruled, numbers := back.Set, rows[1].Ruled, true
+	if bold && onFill && !strong(rows[1]) {
 		return true
 	}
 	for i, r := range rows[1:] {
+		if filled(r) == 1 {
+			continue
+		}
 		strong, fill := rowLook(r)
 		last := i > 0 && i+2 == len(rows) // which may be a total
-		bold, filled, ruled = bold && (!strong || last), filled && fill != back, ruled && (i == 0 || !r.Ruled || last)
+		bold, onFill, ruled = bold && (!strong || last), onFill && fill != back, ruled && (i == 0 || !r.Ruled || last)
 		numbers = numbers && look(r.Children[len(r.Children)-1]).numeric
 	}
 	signs := 0
-	for _, sign := range []bool{bold, filled, ruled, numbers && len(rows) > 2} {
+	for _, sign := range []bool{bold, onFill, ruled, numbers && len(rows) > 2} {
 		if sign {
 			signs++
 		}
 	}
-	return (bold || filled || ruled) && (signs > 1 || len(rows[0].Children) > 2)
+	return (bold || onFill || ruled) && (signs > 1 || len(rows[0].Children) > 2)
 }
 
 // wordy reports a row with one line of words in each cell.

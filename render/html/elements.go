@@ -131,7 +131,8 @@ func (b *builder) elementEnd(f *frame) {
 
 func (b *builder) closeContainer(f *frame) {
 	made := b.pop(f)
-	if over, under := f.style.Ruled[css.Top], f.style.Ruled[css.Bottom]; over || under {
+	lined := made.Kind == doc.Cell && (f.style.Lined || f.style.Border && f.box != nil && f.box.joined)
+	if over, under := f.style.Ruled[css.Top] || lined, f.style.Ruled[css.Bottom]; over || under {
 		b.ruled[made] = ruled{over, under}
 	}
 	if made.Kind != doc.Row && made.Kind != doc.Table {

@@ -331,11 +331,6 @@ func brief(c *doc.Block) bool {
 // end adds the table of the rows so far.
 func (t *columns) end() {
 	b := t.b
-	var after []*doc.Block
-	for n := len(t.rows); n > 0 && t.reach <= 0 && leads(t.rows[n-1]); n-- { // it is below the columns, not in them
-		after = append(t.rows[n-1].Children[0].Children, after...)
-		t.rows = t.rows[:n-1]
-	}
 	if links := navigation(t.rows); links != nil {
 		*b.out = append(*b.out, joinCells(links, "\u00a0\u00a0 ")) // as wide as columns are apart
 	} else if len(t.rows) > 0 {
@@ -343,7 +338,6 @@ func (t *columns) end() {
 		table.Align = t.align
 		*b.out = append(*b.out, table)
 	}
-	*b.out = append(*b.out, after...)
 	if t.under {
 		b.border(&css.Style{})
 	}
@@ -379,9 +373,6 @@ func navigation(rows []*doc.Block) (cells []*doc.Block) {
 	return cells
 }
 
-// leads reports a row that is nothing but its first cell.
-func leads(row *doc.Block) bool { return filled(row) == 1 && len(row.Children[0].Children) > 0 }
-
 // newTable makes a table of rows.
 func newTable(rows []*doc.Block, width doc.Width, rtl bool) *doc.Block {
 	table := &doc.Block{Kind: doc.Table, Children: rows, Width: width, RTL: rtl}
@@ -410,7 +401,7 @@ func isEntry(row *doc.Block) bool { return anyCell(row, func(l cellLook) bool { 
 func dropColumns(rows []*doc.Block) {
 	var used [maxColumns + 1]bool
 	eachCell(rows, func(row, column int, c *doc.Block) {
-		used[column] = used[column] || len(c.Children) > 0 || c.Blank && filled(rows[row]) > 1
+		used[column] = used[column] || c.Columns == 1 && len(c.Children) > 0 || c.Blank && filled(rows[row]) > 1
 	})
 	for _, r := range rows {
 		at, kept := 0, r.Children[:0]

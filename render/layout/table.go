@@ -100,7 +100,7 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 		}
 	})
 	g.each(func(c *doc.Block, at, end int) {
-		if end-at > 1 && (at > 0 || end < n || g.extent().max == 0) {
+		if end-at > 1 {
 			g.stretch(at, end, g.of(c))
 		}
 	})

@@ -83,7 +83,7 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 		if quirks || s.Blocks != doc.Start { // a table does not inherit an align attribute
 			s.Text = ToStart
 		}
-		s.Blocks, s.Cells, s.CellSpace = doc.Start, Length{}, Length{}
+		s.Blocks, s.Cells, s.CellSpace, s.Lined = doc.Start, Length{}, Length{}, false
 	case atom.Td, atom.Th:
 		s.Padding = [4]Length{s.Cells, s.Cells, s.Cells, s.Cells}
 	}
@@ -117,6 +117,8 @@ func (s *Style) attributes(n *html.Node) {
 			if n.DataAtom == atom.Table {
 				setDimension(&s.Cells, a.Val)
 			}
+		case "border":
+			s.Lined = n.DataAtom == atom.Table && strings.Trim(a.Val, "0 ") != ""
 		case "cellspacing":
 			setDimension(&s.CellSpace, a.Val)
 		case "height":

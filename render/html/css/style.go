@@ -81,6 +81,7 @@ type Inherited struct {
 	OnImage    bool   // on a background image: the background is unknown
 	CellSpace  Length // between cells, by a table; unset: hardly any
 	Cells      Length // the padding of its cells, by the cellpadding of a table
+	Lined      bool   // its cells have borders, by the border of a table
 	WhiteSpace WhiteSpace
 	Transform  Transform
 	Text       TextAlign
