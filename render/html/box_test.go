@@ -117,6 +117,10 @@ func TestBoxes(t *testing.T) {
 	for name, c := range map[string]struct{ html, want string }{
 		"all of the mail":            {`<div style="background:#eee;padding:20px">MARK</div>`, ""},
 		"a sheet":                    {sheet("MARK"), ""},
+		"a foot":                     {sheet(`<tr><td style="background:#f6f8fa;padding:20px">MARK`), ""},
+		"a pale tile":                {sheet(`<div style="background:#f9fafb;padding:20px">MARK</div>`), "bar "},
+		"tags in a line":             {page(`<table width=600><tr><td>Build 14<table><tr><td><table><tr><td bgcolor="#eee">slow</table><td><table><tr><td bgcolor="#eee">MARK</table></table><td>Failed</table>`), "badge "},
+		"a logo on a band":           {page(`<div style="background:#226622"><img src="a.png" alt="MARK" width=120 height=40></div>`), "band "},
 		"a strip of the page":        {sheet(`<tr><td style="background:#eee;padding:20px">MARK`), ""},
 		"a badge":                    {page(`<div style="background:#fff3cd;width:90px">MARK</div>`), "badge "},
 		"a strong badge":             {page(`<div style="background:#226622;width:90px">MARK</div>`), "badge "},

@@ -32,6 +32,8 @@ type builder struct {
 	quoted    int
 	canvas    doc.Color  // background of the body
 	positions []position // of each leaf, by its order
+	areas     []*box     // boxes, each before those in it
+	written   int        // weight of all leaves
 	foot      float32    // px, the size of the last leaf
 	last      *doc.Block // the last leaf
 	loose     int        // cells that are not yet in a table
@@ -204,8 +206,8 @@ func (b *builder) close() {
 			if f.box != b.frames[len(b.frames)-2].box {
 				b.inside = b.margin + b.space
 				f.box.padded = f.box.padded || b.order > f.leaves && b.inside >= leastPadding
+				f.box.small = b.narrow()
 			}
-			b.closeFitted(f)
 			b.edge(f, css.Bottom)
 			b.margin = max(b.margin, f.style.Margin[css.Bottom].Px(f.style.Size, 0))
 			b.endCell(f)

@@ -29,13 +29,13 @@ type box struct {
 	gap    bool    // there is space between it and what is before it
 	small  bool
 	left   float32 // px, of its edge
+	before int     // leaves before it
 	leaves int
-	weight int  // of its text
-	ground bool // it is a background of the mail itself: its page or its sheet
-
-	band  bool   // it is marked as one, or else by a bar beside it
-	marks []*box // it and those around it that are marked, the outermost first
-	known bool   // marks are
+	text   int    // weight of the text before it
+	weight int    // of its text
+	ground bool   // it is a background of the mail itself: its page or its sheet
+	band   bool   // it is marked as one, or else by a bar beside it
+	marks  []*box // it and those around it that are marked, the outermost first
 }
 
 // position is where a leaf is.
@@ -75,7 +75,7 @@ func (b *box) differs() bool { return b.fill.Set && b.fill != b.on() }
 
 // edged reports a box with a border that is seen. Those of cells that touch are lines of a table.
 func (b *box) edged() bool {
-	return b.bar || b.framed && !b.joined && (hue(b.hue) >= 48 || lightnessGap(b.hue, b.on()) >= leastBorder)
+	return b.bar || b.framed && !b.joined && lightnessGap(b.hue, b.on()) >= leastBorder
 }
 
 const (
@@ -104,23 +104,13 @@ func (b *builder) openBox(f *frame) {
 	if f.link == 0 && depth < maxBoxes && (s.OwnBackground || s.Border || s.Bar) {
 		joined := s.CellSpace.Px(s.Size, 0) < leastEdge && touches(f.node)
 		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: joined,
-			above: above,
-			gap:   above-b.inside >= leastEdge || s.Border && !joined,
-			small: b.small(f),
-			left:  f.left}
+			above:  above,
+			gap:    above-b.inside >= leastEdge || s.Border && !joined,
+			left:   f.left,
+			before: b.order}
+		b.areas = append(b.areas, f.box)
 	}
 	f.left += max(s.Padding[css.Left].Px(s.Size, 0), 0)
-}
-
-// small reports whether an element that is opened is narrow in the room that it has.
-func (b *builder) small(f *frame) bool {
-	for i := len(b.frames) - 1; i >= 0 && (f.style.Display != css.TableCell || alone(f)); i-- {
-		if s := &f.style; s.Width.IsSet() && (s.Width.Unit != '%' || s.Width.Value < 100) {
-			return s.Width.Px(s.Size, b.room(&b.frames[i])) < smallBox
-		}
-		f = &b.frames[i]
-	}
-	return false
 }
 
 // touches reports a row, or a cell that spans columns or has text in the one beside it.
@@ -147,13 +137,21 @@ func blankCell(n *html.Node) bool {
 	return c == nil || c.NextSibling == nil && (c.DataAtom == atom.Img || c.Type == html.TextNode && strings.Trim(c.Data, white+blank) == "")
 }
 
-// closeFitted notes whether the box in an element that is as wide as its only line is small.
-func (b *builder) closeFitted(f *frame) {
-	if s := &f.style; b.order == f.leaves+1 && !s.Width.IsSet() && (s.Display == css.Table || s.Display == css.InlineBlock) {
-		if at := &b.positions[b.order-1]; at.in != b.frames[len(b.frames)-2].box {
-			at.in.small = at.in.small || at.width < smallBox
+// narrow reports whether the innermost element is narrow in the room that it has, or as wide as its only line.
+func (b *builder) narrow() bool {
+	for i := len(b.frames) - 1; i > 0; i-- {
+		f := &b.frames[i]
+		switch s := &f.style; {
+		case s.Display == css.TableCell && !alone(f):
+			return false
+		case s.Width.IsSet() && (s.Width.Unit != '%' || s.Width.Value < 100):
+			return s.Width.Px(s.Size, b.room(&b.frames[i-1])) < smallBox
+		case !s.Width.IsSet() && b.order == f.leaves+1 && (s.Display == css.Table || s.Display == css.InlineBlock):
+			line := b.positions[f.leaves].width
+			return line > 0 && line < smallBox
 		}
 	}
+	return false
 }
 
 // boxed records the box of a leaf with so many px of space above it.
@@ -172,100 +170,84 @@ func (b *builder) boxed(l *doc.Block, above float32) {
 		at.weight /= oneLine
 	}
 	b.positions = append(b.positions[:l.Order-1], at)
-	for in := at.in; in != nil; in = in.around {
-		in.padded = in.padded || in.leaves == 0 && above-in.above >= leastPadding
-		in.leaves++
-		in.weight += at.weight
+	for in := at.in; in != nil && in.before == l.Order-1; in = in.around {
+		in.padded = in.padded || above-in.above >= leastPadding
 	}
+}
+
+// measure counts what is in each box, and drops those that are empty.
+func (b *builder) measure() {
+	for i := range b.positions {
+		at := &b.positions[i]
+		for in := at.in; in != nil; in = in.around {
+			if in.leaves++; in.leaves == 1 {
+				in.text = b.written
+			}
+			in.weight += at.weight
+		}
+		b.written += at.weight
+	}
+	b.areas = slices.DeleteFunc(b.areas, func(in *box) bool { return in.leaves == 0 })
 }
 
 // sections makes sections of filled and framed boxes.
 func (b *builder) sections() {
-	if !slices.ContainsFunc(b.positions, func(at position) bool { return at.in != nil }) {
+	if len(b.areas) == 0 {
 		return
 	}
-	s := sections{positions: b.positions, lines: b.lines, shared: make(map[*doc.Block][]*box)}
-	for i := range s.positions {
-		s.all += s.positions[i].weight
-	}
 	for range maxGrounds {
-		s.deeper()
+		b.deeper()
 	}
+	for _, in := range b.areas {
+		in.mark()
+	}
+	s := sections{positions: b.positions, lines: b.lines, shared: make(map[*doc.Block][]*box)}
 	for _, block := range b.doc.Blocks {
 		s.collect(block)
 	}
 	b.doc.Blocks = s.group(b.doc.Blocks, 0)
 }
 
+// deeper marks the next nested background of the mail: its page, then its sheet, and so on. A background holds two thirds of the
+// text, three quarters if its fill is strong, or a quarter if it is as white as paper and no text is above it. Boxes of one colour
+// count as one, unless they are cards: several with nothing but space between them, none of which is the sheet.
+func (b *builder) deeper() {
+	type part struct{ weight, above int }
+	parts := make(map[doc.Color]part)
+	for _, in := range b.areas {
+		if p, known := parts[in.fill]; !in.ground && (in.framed || in.differs()) {
+			if p.weight += in.weight; !known {
+				p.above = in.text
+			}
+			parts[in.fill] = p
+		}
+	}
+	var found []*box
+	end, cards, sheet := -1, false, false
+	for _, in := range b.areas {
+		p := parts[in.fill]
+		enough := p.weight*3 >= b.written*2
+		if paper := in.differs() && !isTint(in.fill, css.White); paper {
+			enough = enough || p.above < oneLine && p.weight*4 >= b.written
+		} else if isFill(in.fill, in.on()) {
+			enough = p.weight*4 >= b.written*3
+		}
+		if enough && !in.ground && in.before >= end && (in.framed || in.differs()) {
+			cards = cards || in.before == end && in.gap
+			sheet = sheet || in.weight*3 > b.written*2
+			found, end = append(found, in), in.before+in.leaves
+		}
+	}
+	for _, in := range found {
+		in.ground = sheet || !cards
+	}
+}
+
 // sections finds the sections of a document.
 type sections struct {
 	positions []position            // by the order of leaves
 	lines     map[*doc.Block]*box   // around rules
-	all       int                   // weight of the whole text
 	shared    map[*doc.Block][]*box // the marks that all leaves of a block have; none of a block without leaves
-}
-
-// deeper marks the next nested background of the mail: its page, then its sheet, and so on. A background holds two thirds of the
-// text, three quarters if its fill is strong, or a quarter if it is as white as paper and no text is above it. Boxes of one colour
-// count as one.
-func (s *sections) deeper() {
-	type part struct{ weight, above int }
-	parts := make(map[doc.Color]part)
-	above := 0
-	for i := range s.positions {
-		at := &s.positions[i]
-		for in := at.in; in != nil && !in.ground; in = in.around {
-			if in.differs() {
-				p, known := parts[in.fill]
-				if p.weight += at.weight; !known {
-					p.above = above
-				}
-				parts[in.fill] = p
-			}
-		}
-		above += at.weight
-	}
-	found := make([]*box, len(s.positions))
-	for i := range s.positions {
-		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
-			p := part{weight: in.weight} // of a frame alone
-			if in.differs() {
-				p = parts[in.fill]
-			}
-			enough := p.weight*3 >= s.all*2
-			if paper := in.differs() && !isTint(in.fill, css.White); paper {
-				enough = enough || p.above < oneLine && p.weight*4 >= s.all
-			} else if isFill(in.fill, in.on()) {
-				enough = p.weight*4 >= s.all*3
-			}
-			if enough && !in.bar && (in.framed || in.differs()) {
-				found[i] = in
-			}
-		}
-	}
-	if s.several(found) {
-		return
-	}
-	for _, b := range found {
-		if b != nil {
-			b.ground = true
-		}
-	}
-}
-
-// several reports whether boxes, by leaves, are alike with nothing but space between them, and none is the mail's sheet.
-func (s *sections) several(boxes []*box) (cards bool) {
-	var one, last *box
-	for _, b := range boxes {
-		if b != nil {
-			if one = cmp.Or(one, b); b.weight*3 > s.all*2 || b.fill != one.fill || b.hue != one.hue {
-				return false
-			}
-			cards = cards || last != nil && b != last && b.weight > 0 && b.gap
-		}
-		last = b
-	}
-	return cards
 }
 
 // group puts successive blocks that share a mark into a section. They are within depth marks already.
@@ -291,7 +273,7 @@ func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 		case s.badge(run, in):
 			out = append(out, run...)
 		case !in.band && !in.bar && !in.framed && i < len(blocks) && blocks[i].Kind == doc.Table && !blocks[i].Gap: // its title
-			out = append(out, strip(run, in))
+			out = append(out, asRow(run, in))
 		default:
 			out = append(out, s.section(run, in, depth))
 		}
@@ -299,8 +281,8 @@ func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 	return out
 }
 
-// strip makes a row that is filled of blocks.
-func strip(blocks []*doc.Block, in *box) *doc.Block {
+// asRow makes a row that is filled of blocks.
+func asRow(blocks []*doc.Block, in *box) *doc.Block {
 	gap := blocks[0].Gap
 	blocks[0].Gap = false
 	row := &doc.Block{Kind: doc.Row, Background: in.fill, Children: []*doc.Block{{Kind: doc.Cell, Columns: 1, Children: blocks}}}
@@ -366,7 +348,7 @@ func (b *box) under(cell *doc.Block) {
 // collect records the marks that all leaves of a block have, and the same of its children.
 func (s *sections) collect(b *doc.Block) {
 	if line, ok := s.lines[b]; ok {
-		s.shared[b] = s.marks(line)
+		s.shared[b] = line.marked()
 	} else if len(b.Spans) > 0 {
 		s.shared[b] = s.of(b)
 	}
@@ -405,40 +387,39 @@ func (s *sections) of(l *doc.Block) []*box {
 	for pressable(l) && in != nil && in.leaves == 1 {
 		in = in.around
 	}
-	return s.marks(in)
+	return in.marked()
 }
 
-// marks returns the marks of a box and of those around it, the outermost first.
-func (s *sections) marks(b *box) []*box {
+// marked returns the marks of a box.
+func (b *box) marked() []*box {
 	if b == nil {
 		return nil
 	}
-	if b.known {
-		return b.marks
-	}
+	return b.marks
+}
+
+// mark decides whether a box is marked. Those around it are.
+func (b *box) mark() {
 	var outer *box
-	b.known, b.marks = true, s.marks(b.around)
+	b.marks = b.around.marked()
 	if n := len(b.marks); n > 0 {
 		outer = b.marks[n-1]
 	}
 	switch ground, on := b.around.canvas(), b.on(); {
-	case b.ground:
+	case b.ground, isTint(b.fill, on) && (outer != nil && outer.band && !isTint(b.fill, ground) || b.strip()): // what is below it is seen
 		b.marks = nil
-	case len(b.marks) == maxMarks, b.weight == 0 && !b.padded: // an image covers its cell
-	case isTint(b.fill, on) && (outer != nil && outer.band && !isTint(b.fill, ground) || !b.edged() && b.opens()): // what is below it is seen
-		b.marks = nil
+	case len(b.marks) == maxMarks, b.weight == 0 && b.small: // an image covers it
 	case !isTint(b.fill, on) && !b.edged():
 	case isFill(b.fill, on), outer == nil, outer.band, b.left-outer.left >= leastEdge && b.leaves < outer.leaves: // one bar is both edges
 		b.band = isFill(b.fill, on)
 		b.marks = append(slices.Clip(b.marks), b)
 	}
-	return b.marks
 }
 
-// opens reports a box from edge to edge of the mail's sheet that has the fill of the page.
-func (b *box) opens() bool {
+// strip reports a box that does not end within the mail's sheet, as a foot does.
+func (b *box) strip() bool {
 	sheet := b.around.background()
-	return sheet != nil && sheet.around.background() != nil && sheet.fill != b.fill && css.Same(b.fill, sheet.around.canvas()) && b.left-sheet.left < leastEdge
+	return sheet != nil && sheet.around.background() != nil && !isFill(b.fill, sheet.fill) && b.left-sheet.left < leastEdge
 }
 
 // background returns the innermost background of the mail with a fill that a box is or is in, or nil.
@@ -464,7 +445,7 @@ func isFill(fill, ground doc.Color) bool {
 
 // isTint reports whether a fill differs visibly from what is around it.
 func isTint(fill, ground doc.Color) bool {
-	return fill.Set && (lightnessGap(fill, ground) >= .022 || hue(fill) >= 12 && !css.Same(fill, ground))
+	return fill.Set && (lightnessGap(fill, ground) >= .018 || hue(fill) >= 12 && !css.Same(fill, ground))
 }
 
 // lightnessGap returns the difference between the lightness of two colours, 0 to 1.

@@ -11,6 +11,7 @@ import (
 // tidy does what needs the whole document.
 func (b *builder) tidy() {
 	d := b.doc
+	b.measure()
 	d.Blocks = b.finishTables(b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL}))
 	applyAltText(d)
 	b.headings()
