@@ -18,7 +18,6 @@ import (
 // written, and what most of the mail is on, its page and its sheet, is none.
 type box struct {
 	around *box
-	depth  int // of boxes around it
 	fill   doc.Color
 	hue    doc.Color // of its border
 	framed bool
@@ -47,11 +46,10 @@ type position struct {
 
 const oneLine = 4
 
-// Bounds on nesting: of sections, of backgrounds of the mail, of all boxes.
+// Bounds on nesting: of sections, of backgrounds of the mail.
 const (
 	maxMarks   = 3
 	maxGrounds = 4
-	maxBoxes   = 16
 )
 
 // goesOn reports whether a box is more of the one before it, or beside it: they are one area to the eye.
@@ -97,13 +95,9 @@ func (b *builder) openBox(f *frame) {
 		}
 		f.left += max(spare, 0)
 	}
-	depth := 0
-	if around != nil {
-		depth = around.depth + 1
-	}
-	if f.link == 0 && depth < maxBoxes && (s.OwnBackground || s.Border || s.Bar) {
+	if f.link == 0 && (s.OwnBackground || s.Border || s.Bar) {
 		joined := s.CellSpace.Px(s.Size, 0) < leastEdge && touches(f.node)
-		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: joined,
+		f.box = &box{around: around, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar, joined: joined,
 			above:  above,
 			gap:    above-b.inside >= leastEdge || s.Border && !joined,
 			left:   f.left,
@@ -316,20 +310,13 @@ func (s *sections) within(b *doc.Block, depth int) {
 
 // row fills a row, or its cells, where they are filled as a whole, and makes sections inside its cells.
 func (s *sections) row(row *doc.Block, depth int) {
-	whole := s.common(row, depth)
-	if whole != nil && !whole.joined && filled(row) < 2 {
-		whole = nil
-	}
-	if whole != nil && !whole.edged() {
-		whole.under(row)
+	if in := s.common(row, depth); in != nil && !in.edged() && (in.joined || filled(row) > 1) {
+		in.under(row)
 		depth++
 	}
-	for i, c := range row.Children {
-		if i == 1 && whole != nil && whole.edged() { // one bar is enough
-			depth++
-		}
+	for _, c := range row.Children {
 		at := depth
-		if in := s.common(c, depth); in != nil && in.joined && !in.bar && !pressable(c) {
+		if in := s.common(c, depth); in != nil && in.joined && !in.bar {
 			in.under(c)
 			at++
 		}
@@ -410,7 +397,7 @@ func (b *box) mark() {
 		b.marks = nil
 	case len(b.marks) == maxMarks, b.weight == 0 && b.small: // an image covers it
 	case !isTint(b.fill, on) && !b.edged():
-	case isFill(b.fill, on), outer == nil, outer.band, b.left-outer.left >= leastEdge && b.leaves < outer.leaves: // one bar is both edges
+	case isFill(b.fill, on), outer == nil, outer.band, b.left-b.around.left >= leastEdge && b.leaves < outer.leaves: // one bar is both edges
 		b.band = isFill(b.fill, on)
 		b.marks = append(slices.Clip(b.marks), b)
 	}
@@ -460,7 +447,7 @@ const leastFramed = 4
 // badge fills or frames the line in a small box instead of making a section, and reports whether it is one.
 func (s *sections) badge(blocks []*doc.Block, in *box) bool {
 	l := blocks[0]
-	if !in.small || in.leaves > 1 || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || strings.Contains(l.Text(), "\n") {
+	if !in.small || in.leaves > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || strings.Contains(l.Text(), "\n") {
 		return false
 	}
 	if !isTint(in.fill, in.on()) {
@@ -470,9 +457,8 @@ func (s *sections) badge(blocks []*doc.Block, in *box) bool {
 		return true
 	}
 	for i := range l.Spans {
-		if p := &l.Spans[i]; !p.Button && !p.Style.Background.Set {
-			p.Style.Background, p.Style.Role = in.fill, doc.Own
-		}
+		p := &l.Spans[i].Style
+		p.Background = cmp.Or(p.Background, in.fill)
 	}
 	l.Background = doc.Color{}
 	return true
