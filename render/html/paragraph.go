@@ -163,7 +163,7 @@ func narrow(s string) string {
 
 // writeSpace writes the white space and line breaks before the next word.
 func (p *paragraph) writeSpace(f *frame) {
-	ends, far := p.ends, p.room >= farGap*f.style.Size
+	ends, far := p.ends, p.room >= farGap*f.style.Size && !f.style.RTL // terminals reorder text between wide spaces
 	p.ends, p.room = false, 0
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
 		// An empty line splits a paragraph.

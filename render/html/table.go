@@ -332,7 +332,11 @@ func brief(c *doc.Block) bool {
 func (t *columns) end() {
 	b := t.b
 	if links := navigation(t.rows); links != nil {
-		*b.out = append(*b.out, joinCells(links, "\u00a0\u00a0 ")) // as wide as columns are apart
+		between := "\u00a0\u00a0 " // as wide as columns are apart
+		if t.rtl {
+			between = " · " // terminals that reorder text do so between wider spaces
+		}
+		*b.out = append(*b.out, joinCells(links, between))
 	} else if len(t.rows) > 0 {
 		table := newTable(t.rows, t.width, t.rtl)
 		table.Align = t.align

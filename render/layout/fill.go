@@ -83,8 +83,13 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 			style.Role = doc.Accent
 		}
 	}
-	p := l.ink.pen(style, b.Background, l.dim || s.Image > 0 && l.doc.Images[s.Image-1].Width < mailWidth/2 && strings.Count(s.Text, " ") < sentence) // a wide one, and a sentence, may say what the mail is about
-	if l.dim && s.Link > 0 && s.Image == 0 && style.Color.Set && !style.Color.Grey() {                                                                // a link has some of its hue
+	dim := l.dim
+	if s.Image > 0 { // a wide one, one that may be, and a sentence may say what the mail is about
+		im := &l.doc.Images[s.Image-1]
+		dim = dim || s.Text != im.Alt || im.Width > 0 && im.Width < mailWidth/2 && strings.Count(s.Text, " ") < sentence
+	}
+	p := l.ink.pen(style, b.Background, dim)
+	if l.dim && s.Link > 0 && s.Image == 0 && style.Color.Set && !style.Color.Grey() { // a link has some of its hue
 		p.fg = l.ink.readable(mix(style.Color, l.ink.shown(p.fg), .5), l.ink.back, minContrast)
 	}
 	return p
