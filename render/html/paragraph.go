@@ -1,7 +1,6 @@
 package html
 
 import (
-	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -89,9 +88,6 @@ func (p *paragraph) word(s string, f *frame) {
 		lead = s[:len(s)-len(strings.TrimLeft(s, blank))]
 	}
 	s = lead + narrow(s[len(lead):])
-	for strings.HasPrefix(s, blank) && p.lines == 0 && bytes.HasSuffix(p.buf, []byte(blank+blank)) {
-		s = s[len(blank):]
-	}
 	if s == "" {
 		return
 	}
@@ -243,9 +239,6 @@ func (p *paragraph) append(s string, f *frame, image int) {
 func (p *paragraph) edge(s *css.Style, edge int) {
 	room := s.Padding[edge].Px(s.Size, 0) + s.Margin[edge].Px(s.Size, 0)
 	p.ends = p.ends || s.OwnBackground
-	if n := len(p.spans); s.Float && n > 0 && p.spans[n-1].end-p.spans[n-1].start > 1 { // no initial
-		room += wordGap
-	}
 	p.room += room
 	if s.Display != css.Inline && (s.OwnBackground || s.Border || room >= wordGap || s.Width.IsSet()) {
 		p.space = true
