@@ -119,7 +119,8 @@ type Span struct {
 	Style     Style
 	Link      int  // number of the link it belongs to; 0 for none
 	Button    bool // part of a link that looks like a button
-	Continues bool // the link continues in the next leaf
+	Element   int  // number of the element that makes it a link: several may lead to one place
+	Continues bool // the link continues one in the leaf before
 	Image     int  // number of the image it stands for (Images[n-1]); its text is the alternative text
 }
 

@@ -44,6 +44,7 @@ func (b *builder) openLink(f *frame) {
 	href, _ := attr(f.node, "href")
 	if f.link = b.links.Add(href); f.link > 0 {
 		b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
+		b.anchors++
 	}
 }
 

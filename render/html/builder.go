@@ -43,6 +43,7 @@ type builder struct {
 	under     *doc.Block          // the rule since the last leaf
 	over      float32             // px above it
 	anchor    anchor              // the innermost open link
+	anchors   int                 // links opened so far
 	idle      idle                // the last link without a target
 	roomy     int                 // the last link with room above its text
 	hidden    hiddenText

@@ -35,6 +35,7 @@ type run struct {
 	start, end int
 	style      doc.Style
 	link       int
+	element    int // of the link
 	button     bool
 	image      int
 }
@@ -215,9 +216,10 @@ func (p *paragraph) start(f *frame) {
 // append adds text in the style of f.
 func (p *paragraph) append(s string, f *frame, image int) {
 	style := f.spanStyle()
-	start := len(p.buf)
+	start, element := len(p.buf), 0
 	if f.link > 0 {
 		p.b.anchor.add(p.b, f.link, s)
+		element = p.b.anchors
 	}
 	p.buf = append(p.buf, s...)
 	if n := len(p.spans); n > 0 {
@@ -231,7 +233,7 @@ func (p *paragraph) append(s string, f *frame, image int) {
 		}
 	}
 	p.b.bounds.spans++
-	p.spans = append(p.spans, run{start, len(p.buf), style, f.link, f.button, image})
+	p.spans = append(p.spans, run{start, len(p.buf), style, f.link, element, f.button, image})
 }
 
 // edge separates an inline box from the word beside it if it has padding, margin or a border
@@ -344,7 +346,7 @@ func (p *paragraph) cut(text string, from, to int) []doc.Span {
 // span adds the text of a run to the spans of a leaf. Bare URLs become links, as in any mail
 // client.
 func (p *paragraph) span(spans []doc.Span, r run, text string) []doc.Span {
-	one := doc.Span{Text: text, Style: r.style, Link: r.link, Button: r.button, Image: r.image}
+	one := doc.Span{Text: text, Style: r.style, Link: r.link, Element: r.element, Button: r.button, Image: r.image}
 	if r.link > 0 || r.image > 0 || !strings.Contains(text, "://") && !strings.Contains(text, "www.") {
 		return append(spans, one)
 	}

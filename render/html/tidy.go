@@ -60,14 +60,13 @@ func numberLinks(d *doc.Document) {
 	}
 }
 
-// joinLinks notes where a link continues in the next leaf, such as that of a card.
+// joinLinks notes where a link continues one in the leaf before, as in a card.
 func joinLinks(d *doc.Document) {
-	var last *doc.Span
+	last := 0
 	for leaf := range d.Leaves() {
-		if first := &leaf.Spans[0]; last != nil && first.Link > 0 && first.Link == last.Link && !first.Button {
-			last.Continues = true
-		}
-		last = &leaf.Spans[len(leaf.Spans)-1]
+		first := &leaf.Spans[0]
+		first.Continues = first.Element > 0 && first.Element == last
+		last = leaf.Spans[len(leaf.Spans)-1].Element
 	}
 }
 

@@ -229,13 +229,13 @@ const widestCell = 1000
 // textExtent measures a leaf.
 func (l *layouter) textExtent(b *doc.Block) extent {
 	var e extent
-	beside, continued := l.beside, l.continued
+	beside := l.beside
 	l.beside, l.measuring = true, true
 	l.wrap.reset(1<<20, func(line []piece) { e.max = max(e.max, measure(line)) })
 	l.wrap.pre = b.Kind == doc.Pre
 	l.fill(b)
 	l.wrap.end()
-	l.beside, l.continued, l.measuring = beside, continued, false
+	l.beside, l.measuring = beside, false
 	most := Measure
 	if l.docWidth == Unwrapped {
 		most = widestCell

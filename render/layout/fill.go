@@ -132,19 +132,14 @@ func (l *layouter) pad(b *doc.Block, i, side int, p pen) {
 func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	n := spans[0].Link
 	target := &l.doc.Links[n-1]
-	continues := spans[len(spans)-1].Continues
-	around := continues || l.continued == n
-	if l.continued = 0; continues {
-		l.continued = n
-	}
 	for i := range spans {
 		p := l.pen(b, &spans[i])
-		if !around && !target.Nowhere {
+		if !spans[0].Continues && !target.Nowhere {
 			p.attrs |= underline
 		}
 		l.span(b, &spans[i], p)
 	}
-	if !continues {
+	if !spans[0].Continues {
 		l.number(n)
 	}
 }

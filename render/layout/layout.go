@@ -137,30 +137,29 @@ type layouter struct {
 	w    *writer
 	ink  *inks
 
-	first     []piece // before the next line; prefix is before all others
-	prefix    []piece
-	indent    int     // columns of prefix
-	bars      []piece // after every line: of text from right to left
-	gap       bool    // an empty line is due before the next line
-	wide      bool    // and another one
-	dim       bool    // secondary text
-	ground    *ground // the band behind what is written; nil: the terminal's background
-	above     *lower  // the edge that is due before the next line
-	continued int     // the link that continues in this leaf, 0 if none does
-	lead      string  // before the text of the next leaf: the marker of an item written from right to left
-	beside    bool    // in a column beside others
-	nested    int     // in so many columns, one in another
-	end       bool    // in a column that is aligned at its right edge
-	rtl       bool    // in a leaf from right to left
-	flush     bool    // in an item, whose text stays beside its marker
-	titled    bool    // in the last line of a title, which has a line under it
-	ruled     bool    // and above a rule
-	under     []piece // the line under a title, until the rule that it is part of is drawn
-	hidden    int     // hidden texts shown so far
-	leaves    int     // laid out so far
-	warned    map[int]bool
-	wrap      wrapper
-	pics      images
+	first  []piece // before the next line; prefix is before all others
+	prefix []piece
+	indent int     // columns of prefix
+	bars   []piece // after every line: of text from right to left
+	gap    bool    // an empty line is due before the next line
+	wide   bool    // and another one
+	dim    bool    // secondary text
+	ground *ground // the band behind what is written; nil: the terminal's background
+	above  *lower  // the edge that is due before the next line
+	lead   string  // before the text of the next leaf: the marker of an item written from right to left
+	beside bool    // in a column beside others
+	nested int     // in so many columns, one in another
+	end    bool    // in a column that is aligned at its right edge
+	rtl    bool    // in a leaf from right to left
+	flush  bool    // in an item, whose text stays beside its marker
+	titled bool    // in the last line of a title, which has a line under it
+	ruled  bool    // and above a rule
+	under  []piece // the line under a title, until the rule that it is part of is drawn
+	hidden int     // hidden texts shown so far
+	leaves int     // laid out so far
+	warned map[int]bool
+	wrap   wrapper
+	pics   images
 
 	docWidth  int                   // width of the whole document
 	measuring bool                  // nothing is written

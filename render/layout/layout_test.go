@@ -112,7 +112,7 @@ func TestBlocks(t *testing.T) {
 		"gaps":                   {Options{Width: 9}, []*doc.Block{gap(p("a")), p("b"), gap(p("c"))}, "a\nb\n\nc"},
 		"a link":                 {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "see "}, link("this", 1), {Text: "."}}}}, "see this¹."},
 		"a warning, once":        {Options{Width: 60}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{link("a", 2), {Text: " "}, link("b", 2)}}}, "a² ‹beware› b²"},
-		"a link that goes on":    {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "a", Link: 1, Continues: true}}}, {Kind: doc.Paragraph, Spans: []doc.Span{link("b", 1)}}}, "a\nb¹"},
+		"a link that goes on":    {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{link("a", 1)}}, {Kind: doc.Paragraph, Spans: []doc.Span{{Text: "b", Link: 1, Continues: true}}}}, "a¹\nb"},
 		"a button":               {Options{Width: 60}, []*doc.Block{button("Go on", 1)}, "[ Go on ]¹"},
 		"a button, centred":      {Options{Width: 60}, []*doc.Block{aligned(button("Go on", 1), doc.Center)}, "                         [ Go on ]¹"},
 		"a button, narrow":       {Options{Width: 20}, []*doc.Block{button("Go on", 1)}, "[ Go on ]¹"},
