@@ -98,10 +98,10 @@ type Block struct {
 	Blank   bool   // Cell: it is empty, and its column is as wide as one with content
 	Ruled   bool   // Row: there is a line above it
 	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background. Paragraph, Heading: of the frame around it
-	Padded  bool   // Section: there is space between its edges and its text
+	Padded  bool   // Section: there is space between its edges and its text. Rule: there is room below it
 	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in
 	RTL     bool
-	Gap     bool // preceded by a blank line
+	Gap     bool // preceded by a blank line; Rule: there is room above it
 	Wide    bool // by two, which separate groups of paragraphs
 
 	// How a leaf stands out, and its position.

@@ -34,7 +34,7 @@ type builder struct {
 	positions []position // of each leaf, by its order
 	areas     []*box     // boxes, each before those in it
 	written   int        // weight of all leaves
-	foot      float32    // px, the size of the last leaf
+	foot      float32    // px, the height of a line of the last leaf
 	last      *doc.Block // the last leaf
 	loose     int        // cells that are not yet in a table
 	ruled     map[*doc.Block]ruled

@@ -143,7 +143,7 @@ func (b *builder) closeContainer(f *frame) {
 		if f.style.Display == css.Grid {
 			made.Children = tracks(made.Children, f.style.Tracks)
 			for _, row := range made.Children[min(1, len(made.Children)):] {
-				row.Gap = f.style.RowGap.Px(f.style.Size, 0) >= leastGap*f.style.Size
+				row.Gap = f.style.RowGap.Px(f.style.Size, 0) >= leastGap*lineHeight(&f.style.Inherited)
 			}
 		}
 		b.closeTable(made, f)
@@ -246,7 +246,7 @@ func (b *builder) border(s *css.Style) {
 
 // rule adds a horizontal line.
 func (b *builder) rule(s *css.Style) {
-	b.divide(&doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.BoxAlign, RTL: s.RTL})
+	b.divide(&doc.Block{Kind: doc.Rule, Width: width(s), Align: s.BoxAlign, RTL: s.RTL})
 }
 
 // divide adds a rule, unless there is one already, or nothing that it divides.

@@ -9,11 +9,13 @@ import (
 	"mayfly/render/html/css"
 )
 
-// leastGap is the space between leaves from which on it is an empty line, in em of the first of them.
-const leastGap = .6
-
-// wideGap is the same of two empty lines.
-const wideGap = 2.5
+// The least space, in heights of a line, that is an empty line between leaves, two of them, and one beside a rule, which
+// takes a line itself.
+const (
+	leastGap = .59
+	wideGap  = 2
+	ruleGap  = 2.5
+)
 
 // fontHeight is the height of letters with their descenders, in em.
 const fontHeight = 1.15
@@ -68,17 +70,16 @@ func (b *builder) endCell(f *frame) {
 
 // setGap decides whether an empty line precedes a leaf.
 func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
-	size := s.Size
-	if b.last != nil {
-		size = b.foot
+	line, gap := lineHeight(s), b.margin+b.space
+	if b.last == nil {
+		b.foot = line
 	}
-	l.Gap = b.margin+b.space >= leastGap*size
-	if b.under != nil { // a rule belongs to what is nearer
-		b.under.Gap = b.margin+b.space-b.over <= max(b.over, leastGap*size)
+	l.Gap = gap >= leastGap*b.foot
+	if b.under != nil {
+		b.under.Gap, b.under.Padded = b.over >= ruleGap*b.foot, gap-b.over >= ruleGap*b.foot
 	}
-	b.under = nil
-	l.Wide = b.blank > 0 && b.margin+b.space >= max(leastGap*size+b.blank, wideGap*size)
-	b.foot = s.Size
+	l.Wide = b.blank > 0 && gap >= max(leastGap*b.foot+b.blank, wideGap*b.foot)
+	b.under, b.foot = nil, line
 	b.margin, b.space, b.inside, b.blank = 0, 0, 0, 0
 }
 

@@ -264,15 +264,17 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 
 func isTitle(b *doc.Block) bool { return b.Kind == doc.Heading && b.Level == 1 }
 
-// apart reports whether an empty line divides a block from the one before it. A rule divides by itself, as the line
-// under a title does, but a heading or a section is apart from one that belongs to what is above it.
+// apart reports whether an empty line divides a block from the one before it. The line under a title divides it from
+// text by itself, and so does a rule without much room.
 func (l *layouter) apart(before, b *doc.Block) bool {
-	if before == nil {
-		return b.Gap && b.Kind != doc.Rule
+	switch {
+	case before == nil:
+		return b.Gap
+	case before.Kind == doc.Rule:
+		return before.Padded
 	}
-	line := before.Kind == doc.Rule || isTitle(before)
-	ruled := b.Kind == doc.Rule || line && (before.Kind == doc.Rule && before.Gap || b.Kind != doc.Heading && b.Kind != doc.Section)
-	return b.Gap && !ruled || before.Hue.Set && b.Hue.Set
+	titled := isTitle(before) && b.Kind != doc.Heading && b.Kind != doc.Section
+	return b.Gap && !titled || before.Hue.Set && b.Hue.Set
 }
 
 func (l *layouter) block(b *doc.Block) {
