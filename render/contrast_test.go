@@ -316,6 +316,27 @@ func TestNeutralButtons(t *testing.T) {
 	}
 }
 
+// TestLightText: light text stays light, also on black and on bright fills, which get no lighter than they are nor lose their hue.
+func TestLightText(t *testing.T) {
+	for fill, most := range map[string]float64{"#000": .1, "#222": .1, "#0f172a": .09, "#888": .25, "#ffb74d": .3, "#25d366": .31, "#1280f4": .25} {
+		for _, element := range []string{`<div style="color:#fff;padding:9px 20px;background:%s">Start</div>`, `<a href="https://acme.example/" style="color:#fff;padding:9px 20px;background:%s">Start</a>`} {
+			m := render.Open(mail.Message{HTML: "<p>Everything must go</p>" + fmt.Sprintf(element, fill) + "<p>And so on</p>"})
+			found := false
+			for _, l := range m.Lines(render.Rich, render.Options{Width: 80, Theme: layout.Theme{Dark: true, Profile: layout.TrueColor}}) {
+				s := screen{}
+				s.words(l.Styled, func(text string) {
+					if text == "Start" {
+						found = s.fg == rgb{255, 255, 255} && s.painted && s.bg.luminance() <= most
+					}
+				})
+			}
+			if !found {
+				t.Errorf(element+" is not white on its fill", fill)
+			}
+		}
+	}
+}
+
 // TestNearBlackIsTheDefault: a mail's black is the terminal's own colour for text, and so is what
 // hardly differs from it.
 func TestNearBlackIsTheDefault(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"mayfly/internal/mail"
 	"mayfly/render"
+	"mayfly/render/layout"
 )
 
 // prominence returns how much a line stands out: a title that is underlined most, then what is bold and has a colour, bold,
@@ -68,6 +69,25 @@ func TestLargerTextIsNotLessProminent(t *testing.T) {
 					t.Fatalf("%d: %q is %d, %q %d", seed, more.text, seen[a], less.text, seen[b])
 				}
 			}
+		}
+	}
+}
+
+// TestTones: in a mail whose text is greyer than its headings, they are bright, and it is softer than what has no colour.
+func TestTones(t *testing.T) {
+	body := `<h2 style="color:#111">Head</h2><p style="color:#64748b">` + strings.Repeat("The text of the mail. ", 4) + `</p><p>And so on for all</p>`
+	for _, test := range []struct {
+		guessed    bool
+		head, text string
+	}{{false, "1;38;2;255;255;255", "38;2;176;176;176"}, {true, "1", ""}} {
+		lines := render.Open(mail.Message{HTML: body}).Lines(render.Rich, render.Options{Width: 99, Theme: render.Theme{Dark: true, Guessed: test.guessed, Profile: layout.TrueColor}})
+		look := func(i int, text string) string {
+			before, _, _ := strings.Cut(lines[i].Styled, text)
+			before = before[max(strings.LastIndex(before, "\x1b"), 0):]
+			return strings.Trim(before, "\x1b[m")
+		}
+		if got := look(0, "Head") + look(2, "The"); got != test.head+test.text {
+			t.Errorf("guessed %v: %q", test.guessed, got)
 		}
 	}
 }

@@ -18,7 +18,6 @@ type Document struct {
 	RTL       bool     // written from right to left as a whole
 	Color     Color    // that most of its text has; unset: the default
 	Dark      bool     // most of its text is on a dark page
-	Colored   bool     // some of its text, besides links, has a colour
 	Blocks    []*Block // top level, in reading order
 	Links     []Link   // link number n is Links[n-1]; no URL occurs twice
 	Images    []Image  // in order, spacers and trackers included
@@ -145,6 +144,8 @@ const (
 	Warning
 	Bad
 	Secondary
+	Soft   // of text that is between secondary and the default
+	Bright // of headings
 )
 
 // Color is an RGB colour; the zero value is unset.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"mayfly/render/doc"
@@ -14,7 +15,7 @@ import (
 const (
 	headingSize   = 1.2
 	boldSize      = 1.1 // the same of bold text
-	mixedSize     = 1.3 // and of a line with both, in which only some words stand out
+	mixedSize     = 1.3 // of a line with both, in which only some words stand out, and of one that is faint
 	figureSize    = 2   // of a number that dominates
 	headingLength = 120
 	titleLength   = 80
@@ -22,12 +23,12 @@ const (
 	logoLength    = 24
 )
 
-// Sizes that differ by less than a tenth are one rank. The first rank has a few headings at most: titles of
-// many equal parts are of the second.
+// Sizes that differ by less than a tenth are one rank. The first rank has a few headings at most, each with room
+// for a line under it: titles of many equal parts are of the second.
 const (
 	sameRank    = .9
 	muchSmaller = .7
-	maxTitles   = 3
+	maxTitles   = 2
 )
 
 // ranks finds the headings of a message and their ranks. The size of their text counts, not their elements: templates
@@ -64,26 +65,17 @@ func (b *builder) headings() {
 	if r.above >= least*muchSmaller {
 		least = min(least, r.above)
 	}
-	titles := 0
-	for _, h := range r.all {
-		if h.title && h.size >= least*sameRank {
-			titles++
+	level := 1
+	for i, h := range r.all {
+		if h.size >= least*sameRank && (!h.title || i == maxTitles) || least < r.body*headingSize {
+			level = 2
 		}
 	}
-	titled := titles > 0 && titles <= maxTitles && least >= r.body*headingSize
-	level := 1
 	for _, h := range r.all {
 		if h.size < least*sameRank {
-			level, least = level+1, h.size
+			level, least = min(level+1, 3), h.size
 		}
-		switch {
-		case level == 1 && titled && h.title:
-			h.block.Level = 1
-		case level == 1 || level == 2 && titled:
-			h.block.Level = 2
-		default:
-			h.block.Level = 3
-		}
+		h.block.Level = level
 	}
 }
 
@@ -126,7 +118,7 @@ func (r *ranks) leaf(b *builder, l *doc.Block, title bool) {
 		strengthen(r.all[0].block, 0)
 		r.all = r.all[:0]
 	}
-	title = title && length <= titleLength
+	title = title && length <= titleLength && strings.ContainsFunc(text, unicode.IsLetter)
 	if title && !r.begun {
 		r.above = max(r.above, size)
 	}
@@ -135,14 +127,14 @@ func (r *ranks) leaf(b *builder, l *doc.Block, title bool) {
 
 // leastSize returns how much larger than the body a leaf is as a heading, by its weight.
 func leastSize(l *doc.Block) float32 {
-	bold, plain := false, false
+	bold, plain, faint := false, false, false
 	for i := range l.Spans {
 		if s := &l.Spans[i]; s.Image == 0 && !empty(s.Text) {
-			bold, plain = bold || s.Style.Bold, plain || !s.Style.Bold
+			bold, plain, faint = bold || s.Style.Bold, plain || !s.Style.Bold, faint || s.Style.Role == doc.Secondary
 		}
 	}
 	switch {
-	case bold && plain:
+	case bold && plain, faint:
 		return mixedSize
 	case bold:
 		return boldSize
@@ -205,10 +197,10 @@ func isLabel(l *doc.Block) bool {
 	return utf8.RuneCountInString(text) <= labelLength && !strings.ContainsAny(text, "\n,.!?:，。！？：")
 }
 
-// markFaint notes the colour of most of the text, and makes secondary what is fainter. Small print and
+// markFaint notes the colour of most of the text, and makes secondary what is fainter, and soft what is weaker than headings. Small print and
 // colours count less: the footer of a short message is longer than its body, and so is an alert.
 func (b *builder) markFaint() {
-	count := map[doc.Color]int{}
+	count, plain := map[doc.Color]int{}, map[doc.Color]int{} // plain is outside of fills
 	strengths := map[doc.Color]float32{}
 	common, body := 0, b.bodySize()
 	for leaf := range b.doc.Leaves() {
@@ -216,18 +208,26 @@ func (b *builder) markFaint() {
 			if s.Link > 0 || s.Image > 0 || s.Style.Background.Set {
 				continue
 			}
-			c, n := s.Style.Color, len(s.Text)
-			b.doc.Colored = b.doc.Colored || !c.Grey()
-			if s.Style.Size < body*.95 || !c.Grey() {
+			c, n, strength := s.Style.Color, len(s.Text), b.strength(leaf, s.Style.Color)
+			if s.Style.Size < body*.95 || !c.Grey() || strength < paleBelow {
 				n /= 4
 			}
-			strengths[c] = max(strengths[c], b.strength(leaf, c))
+			if c.Grey() && !leaf.Background.Set {
+				plain[c] += n
+			}
+			strengths[c] = max(strengths[c], strength)
 			if count[c] += n; count[c] > common {
 				common, b.doc.Color = count[c], c
 			}
 		}
 	}
 	most := strengths[b.doc.Color]
+	strongest := most
+	for c, n := range plain {
+		if n*rareText >= common {
+			strongest = max(strongest, strengths[c])
+		}
+	}
 	for leaf := range b.doc.Leaves() {
 		for i := range leaf.Spans {
 			s := &leaf.Spans[i].Style
@@ -235,20 +235,34 @@ func (b *builder) markFaint() {
 			if s.Size <= body*.9 {
 				limit = most - smallerBy
 			}
-			if leaf.Kind != doc.Heading && !s.Background.Set && s.Color.Grey() {
-				if strength := b.strength(leaf, s.Color); strength > unseen && strength < limit {
-					s.Role = doc.Secondary
-				}
+			strength := b.strength(leaf, s.Color)
+			switch {
+			case s.Background.Set || !s.Color.Grey() || strength <= unseen:
+			case strength < limit:
+				s.Role = doc.Secondary
+			case strength < softBelow && strength < strongest-softBy:
+				s.Role = doc.Soft
 			}
 		}
 	}
 }
 
-// faintBelow is the strength below which a grey is faint: that of #666 on white.
-const faintBelow = .605
+// faintBelow is the strength below which a grey is faint: that of a contrast of 5:1 on white.
+const faintBelow = .55
+
+// paleBelow is the same of what is hardly the body.
+const paleBelow = .3
 
 // fainterBy is how much weaker than the body text is that is faint beside it.
 const fainterBy = .35
+
+// softBelow is the strength below which the text of a mail is soft if it is weaker by softBy than the strongest, which is that of
+// its headings or more than one part in rareText of the rest.
+const (
+	softBelow = .69
+	softBy    = .2
+	rareText  = 20
+)
 
 // smallerBy is how much weaker than the body smaller text is that is faint beside it.
 const smallerBy = .09

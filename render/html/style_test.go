@@ -120,7 +120,7 @@ func TestFaint(t *testing.T) {
 		"a colour is not faint":        {`<p>one` + more + `<p style="color:#f0a0a0">two`, "", ""},
 		"a smaller grey":               {`<p style="color:#333">one` + more + `<p style="color:#666;font-size:13px">two`, "333333", "two"},
 		"what is bold":                 {`<p>one` + more + `<p style="color:#aaa"><b>two</b>`, "", "two"},
-		"nor is a heading":             {`<p>one` + more + `<h2 style="color:#aaa;font-weight:400">two</h2>`, "", ""},
+		"a heading":                    {`<p>one` + more + `<h2 style="color:#aaa;font-weight:400">two</h2>`, "", "two"},
 		"on a fill of its own":         {`<p>one` + more + ` <span style="color:#999;background:#555">two</span>`, "", ""},
 	} {
 		d := Read(c.html)

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -79,8 +78,8 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 	style := s.Style
 	if b.Kind == doc.Heading {
 		style.Bold, style.Italic = true, style.Italic || b.Level > 2
-		if b.Level == 2 && !l.doc.Colored && l.ink.fill == 0 && !slices.ContainsFunc(b.Spans, ownColor) {
-			style.Role = doc.Accent
+		if b.Level <= 2 && style.Role == doc.Own && style.Color.Grey() && !style.Background.Set && l.ink.fill == 0 {
+			style.Role = doc.Bright
 		}
 	}
 	dim := l.dim
@@ -93,11 +92,6 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 		p.fg = l.ink.readable(mix(style.Color, l.ink.shown(p.fg), .5), l.ink.back, minContrast)
 	}
 	return p
-}
-
-// ownColor reports a run that has a colour of its own, beside which a heading has none of the theme.
-func ownColor(s doc.Span) bool {
-	return s.Style.Role != doc.Own || !s.Style.Color.Grey() || s.Style.Background.Set
 }
 
 // span passes a run of text to the wrapper.

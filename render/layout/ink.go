@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"image/color"
 	"strconv"
 
@@ -85,17 +86,17 @@ func appendInk(b []byte, c ink, base int64) []byte {
 // inks converts the colours of a message and of a theme to those of the terminal.
 type inks struct {
 	theme   Theme
-	screen  doc.Color              // the terminal's background
-	dark    bool                   // the page of the message is
-	turned  bool                   // it is dark and the terminal light, or the other way round
-	back    doc.Color              // the background of text
-	sent    doc.Color              // the same as the sender has it
-	flipped bool                   // it is dark and that light, or the other way round
-	body    doc.Color              // the message's colour that becomes the terminal's own
-	roles   [doc.Secondary + 1]ink // the colours of the theme
-	text    ink                    // of text without a colour on a band; 0 elsewhere
-	fill    ink                    // of a band
-	bands   map[bandKey]*inks      // on a band of a colour
+	screen  doc.Color           // the terminal's background
+	dark    bool                // the page of the message is
+	turned  bool                // it is dark and the terminal light, or the other way round
+	back    doc.Color           // the background of text
+	sent    doc.Color           // the same as the sender has it
+	flipped bool                // it is dark and that light, or the other way round
+	body    doc.Color           // the message's colour that becomes the terminal's own
+	roles   [doc.Bright + 1]ink // the colours of the theme
+	text    ink                 // of text without a colour on a band; 0 elsewhere
+	fill    ink                 // of a band
+	bands   map[bandKey]*inks   // on a band of a colour
 	looks   map[lookKey]pen
 	pixels  map[color.RGBA]ink // of images
 }
@@ -122,8 +123,15 @@ func newInks(t Theme, body doc.Color, dark bool) *inks {
 	for role, c := range [...]color.Color{doc.Accent: t.Accent, doc.Good: t.Good, doc.Warning: t.Warning, doc.Bad: t.Bad, doc.Secondary: t.Dim} {
 		n.roles[role] = n.themed(c)
 	}
+	if !t.Guessed {
+		bright := against(n.back)
+		n.roles[doc.Bright], n.roles[doc.Soft] = n.convert(bright), n.readable(mix(bright, n.back, softness), n.back, minContrast)
+	}
 	return n
 }
+
+// softness is how far soft text is from the brightest on the way to the background.
+const softness = .35
 
 func fromColor(c color.Color) doc.Color {
 	r, g, b, _ := c.RGBA()
@@ -172,7 +180,7 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	if dim {
 		s.Role = doc.Secondary
 	}
-	if s.Role == doc.Secondary && n.fill != 0 && s.Color.Set && !n.mirrors(s.Color) {
+	if s.Role >= doc.Secondary && n.fill != 0 && s.Color.Set && !n.mirrors(s.Color) {
 		s.Role = doc.Own // the band is the sender's, and so is what is faint on it
 	}
 	if s.Role != doc.Own {
@@ -304,15 +312,17 @@ func (n *inks) band(fill, text doc.Color) *inks {
 		m.text = m.convert(white)
 	}
 	for role, c := range n.roles {
-		if c != 0 {
-			m.roles[role] = m.readable(n.shown(c), m.back, minContrast)
-		}
-		if m.roles[role] == 0 {
-			m.roles[role] = m.text
+		if m.roles[role] = m.text; c != 0 {
+			m.roles[role] = m.legible(n.shown(c))
 		}
 	}
-	m.roles[doc.Secondary] = m.readable(mix(m.shown(m.text), m.back, .4), m.back, minContrast)
+	m.roles[doc.Secondary] = m.legible(mix(m.shown(m.text), m.back, .4))
 	return m
+}
+
+// legible returns the ink on a band nearest to a colour, on the way to that of its text.
+func (n *inks) legible(c doc.Color) ink {
+	return cmp.Or(n.toned(c, n.shown(n.text), n.back, minStrong), n.text)
 }
 
 // bar returns the pen for the bar of a callout: the paler its colour, the greyer it is.

@@ -54,6 +54,7 @@ const (
 // Theme is the colours and capabilities of a terminal. A role that is nil has the default colour.
 type Theme struct {
 	Dark       bool
+	Guessed    bool // Dark is
 	Profile    Profile
 	Hyperlinks bool        // write OSC 8
 	Background color.Color // nil: black or white, according to Dark

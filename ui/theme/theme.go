@@ -65,6 +65,7 @@ type Theme struct {
 	Graphemes bool
 	Location  *time.Location // where the user is; nil: where this machine is
 
+	guessed bool // Dark is
 	roles[Style]
 	Bright Style // titles, senders of unread mail
 	Colors Colors
@@ -148,7 +149,7 @@ func load(name string, dark, known bool, p colorprofile.Profile) (*Theme, error)
 	if err != nil {
 		return nil, fmt.Errorf("unknown theme %q; choose one of %s", name, strings.Join(Names(), ", "))
 	}
-	t := &Theme{Name: name, Dark: dark, Profile: p}
+	t := &Theme{Name: name, Dark: dark, Profile: p, guessed: !known}
 	var f struct{ Dark, Light, Either roles[string] }
 	switch err = toml.Unmarshal(data, &f); {
 	case err != nil:
@@ -202,7 +203,7 @@ func grayLike(c color.Color) color.Color {
 // Render is the theme as package render takes it.
 func (t *Theme) Render() render.Theme {
 	c := t.Colors
-	r := render.Theme{Dark: t.Dark, Hyperlinks: true, Accent: c.Accent, Good: c.Good, Warning: c.Warn, Bad: c.Bad, Dim: c.Dim}
+	r := render.Theme{Dark: t.Dark, Guessed: t.guessed, Hyperlinks: true, Accent: c.Accent, Good: c.Good, Warning: c.Warn, Bad: c.Bad, Dim: c.Dim}
 	switch {
 	case t.Profile >= colorprofile.TrueColor:
 		r.Profile = layout.TrueColor
