@@ -45,7 +45,7 @@ func (m *Mail) node(parent *html.Node, b *doc.Block) {
 	switch {
 	case b.Kind == doc.Item && b.Marker == "•":
 		name = atom.Li
-	case !ok && b.Gap:
+	case !ok && (b.Gap || b.Kind == doc.Rule):
 		name = atom.P
 	case !ok:
 		name = atom.Div

@@ -101,7 +101,6 @@ type Block struct {
 	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in
 	RTL     bool
 	Gap     bool // preceded by a blank line; Rule: there is room above it
-	Wide    bool // by two, which separate groups of paragraphs
 
 	// How a leaf stands out, and its position.
 	Boxed      bool  // in a box of its own: a border, or a background unlike what is around it

@@ -27,7 +27,6 @@ type builder struct {
 	margin    float32 // px, the largest margin since the last leaf
 	inside    float32 // px of margin and padding inside boxes that are closed
 	space     float32 // px, padding and empty height since the last leaf
-	blank     float32 // px, of the last line without text since then
 	weight    map[float32]int
 	quoted    int
 	canvas    doc.Color  // background of the body

@@ -9,11 +9,10 @@ import (
 	"mayfly/render/html/css"
 )
 
-// The least space, in heights of a line, that is an empty line between leaves, two of them, and one beside a rule, which
-// takes a line itself.
+// The least space, in heights of a line, that is an empty line between leaves, and the same beside a rule, which takes a line
+// itself.
 const (
-	leastGap = .59
-	wideGap  = 2
+	leastGap = .58
 	ruleGap  = 2.5
 )
 
@@ -30,7 +29,7 @@ func lineHeight(s *css.Inherited) float32 {
 
 // blankLine adds a line without text, such as an empty paragraph. The margins on its two sides do not collapse.
 func (b *builder) blankLine(height float32) {
-	b.space, b.margin, b.blank = b.space+b.margin+height, 0, height
+	b.space, b.margin = b.space+b.margin+height, 0
 }
 
 // maxPad bounds the space in px that one edge or empty box takes.
@@ -78,29 +77,8 @@ func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 	if b.under != nil {
 		b.under.Gap, b.under.Padded = b.over >= ruleGap*b.foot, gap-b.over >= ruleGap*b.foot
 	}
-	l.Wide = b.blank > 0 && gap >= max(leastGap*b.foot+b.blank, wideGap*b.foot)
 	b.under, b.foot = nil, line
-	b.margin, b.space, b.inside, b.blank = 0, 0, 0, 0
-}
-
-// separateGroups keeps the wide gaps where only they tell groups apart: between paragraphs that look alike,
-// more of which have a lesser gap.
-func separateGroups(blocks []*doc.Block) {
-	text := func(i int) bool {
-		return i >= 0 && blocks[i].Kind == doc.Paragraph && leafSize(blocks[i]) > 0 && blocks[i].Spans[0].Style.Role == doc.Own
-	}
-	lesser := 0
-	for i, l := range blocks {
-		if l.Wide = l.Wide && text(i) && text(i-1); l.Wide {
-			lesser--
-		} else if l.Gap && text(i) && text(i-1) {
-			lesser++
-		}
-		separateGroups(l.Children)
-	}
-	for _, l := range blocks {
-		l.Wide = l.Wide && lesser > 0
-	}
+	b.margin, b.space, b.inside = 0, 0, 0
 }
 
 // alignBox gives the only block of a narrow box the alignment of the box: a button in a centred table.

@@ -22,7 +22,6 @@ func (b *builder) tidy() {
 	joinLinks(d)
 	joinNumbers(d.Blocks)
 	b.sections()
-	separateGroups(d.Blocks)
 	if len(d.Blocks) == 0 {
 		b.fillEmpty()
 	}

@@ -143,7 +143,6 @@ type layouter struct {
 	indent int     // columns of prefix
 	bars   []piece // after every line: of text from right to left
 	gap    bool    // an empty line is due before the next line
-	wide   bool    // and another one
 	dim    bool    // secondary text
 	ground *ground // the band behind what is written; nil: the terminal's background
 	above  *lower  // the edge that is due before the next line
@@ -251,7 +250,6 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 			return
 		}
 		l.gap = l.gap || l.apart(before, b)
-		l.wide = l.gap && b.Wide && !b.InFooter
 		var next doc.Block
 		if i+1 < len(blocks) {
 			next = *blocks[i+1]

@@ -153,10 +153,7 @@ func (l *layouter) writeDue() {
 	default:
 		l.w.line(nil, l.ground.draw(slices.Concat(l.prefix, l.barsAfter(nil)), true))
 	}
-	if l.wide && l.w.any() && l.w.endsEmpty() {
-		l.w.lines = append(l.w.lines, l.w.lines[len(l.w.lines)-1])
-	}
-	l.gap, l.wide = false, false
+	l.gap = false
 }
 
 // callout lays out a section with a bar at its side. A code has a box of its own, and the bar of a quote is that of
