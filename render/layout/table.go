@@ -43,7 +43,12 @@ func (l *layouter) table(b *doc.Block) {
 			for _, c := range row.Children {
 				values += min(len(c.Children), 1-c.Head)
 			}
-			l.gap = l.gap || row.Gap || i > 0 && values > 1
+			if i > 0 && row.Ruled {
+				l.gap = false
+				l.rule(&doc.Block{})
+			} else {
+				l.gap = l.gap || row.Gap || i > 0 && values > 1
+			}
 			l.filled(row, l.room(), func() { l.stack(row) })
 		}
 	}
@@ -410,7 +415,7 @@ func (l *layouter) records(b *doc.Block) {
 	for i, row := range rows {
 		pairs := pairs(row, names, used)
 		for _, first := range pairs[:min(len(pairs), 1)] {
-			first.Gap = i > 0 && (!sums(row) || !sums(rows[i-1]))
+			first.Ruled, first.Gap = i > 0 && row.Ruled, i > 0 && (!sums(row) || !sums(rows[i-1]))
 		}
 		records.Children = append(records.Children, pairs...)
 	}
@@ -439,9 +444,10 @@ func sums(row *doc.Block) bool {
 	return i >= 0 && row.Children[i].Columns > 1
 }
 
-// pairs returns the values of a row beside their names, and notes which are used. The label of a sum is its name.
+// pairs returns the values of a row beside their names, and notes which are used. What is in several columns has none, and
+// the label of a sum is its name.
 func pairs(row *doc.Block, names []*doc.Block, used map[*doc.Block]bool) (all []*doc.Block) {
-	at, label := 0, sums(row)
+	at, sum := 0, sums(row)
 	for _, c := range row.Children {
 		end := min(at+max(c.Columns, 1), len(names))
 		of := names[at:end]
@@ -449,35 +455,31 @@ func pairs(row *doc.Block, names []*doc.Block, used map[*doc.Block]bool) (all []
 			continue
 		}
 		value := *c
-		value.Columns, value.Align, value.Width = 1, doc.Start, doc.Width{}
+		value.Columns, value.Align, value.Width = 2, doc.Start, doc.Width{}
 		pair := &doc.Block{Kind: doc.Row, Children: []*doc.Block{&value}}
 		all = append(all, pair)
-		if label {
-			label = false
-			continue
-		}
-		text := ""
-		for i, n := range of {
-			if used[n] = used[n] || !sums(row); i == 0 || n != of[i-1] { // a sum has its own name
-				text += ", " + strings.TrimRight(strings.Join(strings.Fields(n.Text()), " "), ":：")
-			}
-		}
-		if text = strings.Trim(text, ", "); text != "" {
-			name := &doc.Block{Spans: []doc.Span{{Text: text, Style: doc.Style{Role: doc.Secondary}}}, RTL: value.First() != nil && value.First().RTL}
-			pair.Children = []*doc.Block{{Kind: doc.Cell, Columns: 1, Head: 1, Children: []*doc.Block{name}}, &value}
+		if len(of) > 0 && of[0] == of[len(of)-1] && nameIn(of[0]) != "" && !(sum && len(all) == 1) {
+			used[of[0]] = used[of[0]] || !sum // a sum has its own name
+			name := &doc.Block{Spans: []doc.Span{{Text: nameIn(of[0]), Style: doc.Style{Role: doc.Secondary}}}, RTL: value.First() != nil && value.First().RTL}
+			value.Columns, pair.Children = 1, []*doc.Block{{Kind: doc.Cell, Columns: 1, Head: 1, Children: []*doc.Block{name}}, &value}
 		}
 	}
-	if sums(row) && len(all) == 2 {
-		all[0].Children[0].Head = 1
+	if sum && len(all) == 2 {
+		all[0].Children[0].Head, all[0].Children[0].Columns = 1, 1
 		return []*doc.Block{{Kind: doc.Row, Children: []*doc.Block{all[0].Children[0], all[1].Children[len(all[1].Children)-1]}}}
 	}
 	return all
 }
 
+// nameIn returns the name in a cell, without a colon.
+func nameIn(c *doc.Block) string {
+	return strings.TrimRight(strings.Join(strings.Fields(c.Text()), " "), ":：")
+}
+
 // value writes a cell with its name before it, or above what is no text.
 func (l *layouter) value(c, name *doc.Block) {
 	if leaf := c.Children[0]; leaf.Kind <= doc.Heading && !leaf.Hue.Set {
-		l.lead = strings.TrimRight(strings.Join(strings.Fields(name.Text()), " "), ":：") + ": "
+		l.lead = nameIn(name) + ": "
 	} else {
 		l.dimmed(func() { l.blocks(name.Children) })
 	}
