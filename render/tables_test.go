@@ -55,6 +55,32 @@ func TestGrid(t *testing.T) {
 		append(slices.Clone(tea), cup, line, strings.Repeat(" ", 27)+"Total: $23.80", line, strings.Repeat(" ", 34)+"Thanks"))
 }
 
+// TestSumsAtTheEnd writes sums at the right edge in the ways that a browser shows alike.
+func TestSumsAtTheEnd(t *testing.T) {
+	const rows = `<tr><td>Tax<td align="right">$2.00<tr><td>Total<td align="right">$23.80</table>`
+	want := []string{strings.Repeat(" ", 20) + "Tax            $2.00", strings.Repeat(" ", 20) + "Total         $23.80"}
+	for _, open := range []string{`<table width="50%" align="right">`, `<table style="float:right;width:50%">`, `<table style="width:50%;margin-left:auto">`,
+		`<div style="float:right;width:50%"><table width="100%">`, `<table width="100%"><tr><td><td width="50%"><table style="width:inherit">`} {
+		alike(t, open+rows, want)
+	}
+}
+
+// TestHalves writes columns that are as wide as each other in a browser, whatever is in them.
+func TestHalves(t *testing.T) {
+	for _, body := range []string{`<div style="display:grid;grid-template-columns:1fr 1fr"><div>A text that is much longer than one line</div><div>Short</div></div>`,
+		`<table width="100%"><tr><td width="50%">A text that is much longer than one line<td>Short</table>`} {
+		alike(t, body, []string{"A text that is much        Short", "longer than one line"})
+	}
+}
+
+// TestRecords turns a table without room into names and values, with the lines between its rows. What is in several
+// columns has no name.
+func TestRecords(t *testing.T) {
+	line := strings.Repeat("─", 32)
+	alike(t, `<table border="1"><tr><th>Order number<th>Recipient<th>Payment<th>Weight<tr><td>ORD-2026-1001<td>ada.l@mill.example<td>Credit card<td>2 kg<tr><td>Two<td colspan="2">All of them sent<td>9 kg</table>`,
+		[]string{"Order number  ORD-2026-1001", "Recipient     ada.l@mill.example", "Payment       Credit card", "Weight        2 kg", line, "Order number  Two", "All of them sent", "Weight        9 kg"})
+}
+
 // alike checks the lines of a body.
 func alike(t *testing.T, body string, want []string) {
 	t.Helper()

@@ -141,7 +141,7 @@ func (b *builder) closeContainer(f *frame) {
 	switch made.Kind {
 	case doc.Table:
 		if f.style.Display == css.Grid {
-			made.Children = tracks(made.Children, f.style.Tracks)
+			made.Children = tracks(made.Children, f.style.Tracks, f.style.Even)
 			for _, row := range made.Children[min(1, len(made.Children)):] {
 				row.Gap = f.style.RowGap.Px(f.style.Size, 0) >= leastGap*lineHeight(&f.style.Inherited)
 			}

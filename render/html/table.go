@@ -101,7 +101,7 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 	if f.style.Display != css.TableRow {
 		t.width = width(&f.style)
 	}
-	if f.style.Display == css.FlexRow && t.width == (doc.Width{}) {
+	if (f.style.Display == css.FlexRow || f.style.Display == css.Grid) && t.width == (doc.Width{}) {
 		t.width.Percent = 100
 	}
 	rows := within(table.Children, true, doc.Block{Kind: doc.Row}) // cells in no row
@@ -179,11 +179,15 @@ func atEnd(blocks []*doc.Block, rtl bool) {
 // rowPart returns the part of a row that a box takes.
 func rowPart(cell *doc.Block) float32 { return max(cell.Width.Percent/100, cell.Width.Px/640) }
 
-// tracks arranges the cells of a grid in rows.
-func tracks(cells []*doc.Block, n int) []*doc.Block {
+// tracks arranges the cells of a grid in rows of n columns.
+func tracks(cells []*doc.Block, n int, even bool) []*doc.Block {
 	return pack(asCells(cells), func(c *doc.Block) float32 {
 		c.Columns = min(c.Columns, n)
-		return float32(c.Columns) / float32(n)
+		part := float32(c.Columns) / float32(n)
+		if even {
+			c.Width = doc.Width{Percent: 100 * part}
+		}
+		return part
 	})
 }
 
@@ -273,6 +277,13 @@ func (t *columns) row(row *doc.Block) {
 			for leaf := range filled[0].Leaves() {
 				if leaf.Align == doc.End { // in the middle, at images that are not shown
 					leaf.Align = doc.Center
+				}
+			}
+		}
+		if last := filled[0] == row.Children[len(row.Children)-1] && len(row.Children) > 1 && rowPart(filled[0]) > 0; t.b.far[filled[0]] || last {
+			for _, c := range filled[0].Children {
+				if c.Kind == doc.Table { // it is at the end as a whole
+					c.Width, c.Align = filled[0].Width, doc.End
 				}
 			}
 		}

@@ -135,6 +135,9 @@ func share(columns []extent, asked []int, wanted, room int) (widths []int, ok bo
 			fill = max(text, asked[i])
 		}
 		whole := max(fill, e.max)
+		if asked[i] > 0 { // letters are narrower than columns of the terminal
+			whole = max(fill, min(e.max, asked[i]*6/5))
+		}
 		rest := whole
 		if free == 0 || asked[i] == 0 {
 			rest += whole * wanted

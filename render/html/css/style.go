@@ -102,6 +102,7 @@ type Style struct {
 	Inlined       bool // a table inline with others
 	Spread        bool // its children are as far apart as there is room
 	Tracks        int  // columns of a grid; 0 if unknown
+	Even          bool // they are equally wide
 	Span          int  // columns of a grid that it spans
 	OwnBackground bool // it has a background other than its parent's
 	Fill          doc.Color
