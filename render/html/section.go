@@ -68,9 +68,6 @@ func (b *box) on() doc.Color {
 	return b.around.fill
 }
 
-// differs reports a box with a fill of its own.
-func (b *box) differs() bool { return b.fill.Set && b.fill != b.on() }
-
 // edged reports a box with a border that is seen. Those of cells that touch are lines of a table.
 func (b *box) edged() bool {
 	return b.bar || b.framed && !b.joined && lightnessGap(b.hue, b.on()) >= leastBorder
@@ -186,9 +183,6 @@ func (b *builder) measure() {
 
 // sections makes sections of filled and framed boxes.
 func (b *builder) sections() {
-	if len(b.areas) == 0 {
-		return
-	}
 	for range maxGrounds {
 		b.deeper()
 	}
@@ -209,7 +203,7 @@ func (b *builder) deeper() {
 	type part struct{ weight, above int }
 	parts := make(map[doc.Color]part)
 	for _, in := range b.areas {
-		if p, known := parts[in.fill]; !in.ground && (in.framed || in.differs()) {
+		if p, known := parts[in.fill]; !in.ground {
 			if p.weight += in.weight; !known {
 				p.above = in.text
 			}
@@ -221,12 +215,12 @@ func (b *builder) deeper() {
 	for _, in := range b.areas {
 		p := parts[in.fill]
 		enough := p.weight*3 >= b.written*2
-		if paper := in.differs() && !isTint(in.fill, css.White); paper {
+		if !isTint(in.fill, css.White) {
 			enough = enough || p.above < oneLine && p.weight*4 >= b.written
 		} else if isFill(in.fill, in.on()) {
 			enough = p.weight*4 >= b.written*3
 		}
-		if enough && !in.ground && in.before >= end && (in.framed || in.differs()) {
+		if enough && !in.ground && in.before >= end {
 			cards = cards || in.before == end && in.gap
 			sheet = sheet || in.weight*3 > b.written*2
 			found, end = append(found, in), in.before+in.leaves
