@@ -150,6 +150,15 @@ func TestLabelsGoWithTheirMessage(t *testing.T) {
 	})
 }
 
+func TestWhatLeadsNowhereHasNoLabel(t *testing.T) {
+	play(t, setting{width: 120, height: 36, before: func(h *harness) { h.inboxNamed("ada", time.Hour) }}, func(h *harness) {
+		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Terms", HTML: `<p><a href="#terms">Here below</a></p><p><a href="https://b.example/">There</a></p>`})
+		h.wait(time.Minute)
+		h.step("enter f", "Here below")
+		h.see("aThere")
+	})
+}
+
 // What is selected, shown and acted on is one mail, also after a filter.
 func TestAFilterShowsWhatItSelects(t *testing.T) {
 	play(t, with(ada), func(h *harness) {

@@ -152,7 +152,7 @@ func (p *Pane) RequireImages(noRaw bool) string {
 	return ""
 }
 
-// Labels labels every link on the screen: typed as shown a label opens its link, in capitals it
+// Labels labels every link on the screen that leads somewhere: typed as shown a label opens its link, in capitals it
 // copies it. It returns nil if there is no link on the screen.
 func (p *Pane) Labels(open func(render.Link) tea.Cmd, copyLink func(url string) tea.Cmd) dialog.Dialog {
 	find := func() []dialog.Label { return p.labels(open, copyLink) }
@@ -171,7 +171,7 @@ func (p *Pane) labels(open func(render.Link) tea.Cmd, copyLink func(url string) 
 			continue
 		}
 		for _, at := range line.Links {
-			if l := p.link(at.N); l.URL != "" && !seen[at.N] {
+			if l := p.link(at.N); l.URL != "" && !l.Nowhere && !seen[at.N] {
 				seen[at.N] = true
 				labels = append(labels, dialog.Label{
 					X: p.Rect.X + 2 + at.Col, Y: y,
