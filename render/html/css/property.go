@@ -13,63 +13,56 @@ type setter func(s *Style, value string)
 
 // properties are those that make a difference in a terminal.
 var properties = map[string]setter{
-	"display":    (*Style).setDisplay,
-	"visibility": func(s *Style, v string) { s.Unseen = v == "hidden" || v == "collapse" },
-	"opacity":    (*Style).setOpacity,
-	"height":     func(s *Style, v string) { setLength(&s.Height, v) },
-	"max-height": func(s *Style, v string) { setLength(&s.maxHeight, v) },
-	"width": func(s *Style, v string) {
-		if setLength(&s.Width, v); v == "inherit" {
-			s.Width = Length{100, '%'}
-		}
-	},
-	"max-width":            func(s *Style, v string) { setLength(&s.maxWidth, v) },
-	"overflow":             (*Style).setOverflow,
-	"overflow-y":           (*Style).setOverflow,
-	"position":             func(s *Style, v string) { s.absolute = v == "absolute" || v == "fixed" },
-	"left":                 func(s *Style, v string) { setLength(&s.left, v) },
-	"top":                  func(s *Style, v string) { setLength(&s.top, v) },
-	"text-indent":          func(s *Style, v string) { setLength(&s.textIndent, v) },
-	"margin":               func(s *Style, v string) { setSides(&s.Margin, v) },
-	"padding":              func(s *Style, v string) { setSides(&s.Padding, v) },
-	"border":               (*Style).setBorder,
-	"border-spacing":       func(s *Style, v string) { v, _, _ = strings.Cut(v, " "); setLength(&s.CellSpace, v) },
-	"gap":                  func(s *Style, v string) { v, _, _ = strings.Cut(v, " "); setLength(&s.RowGap, v) },
-	"row-gap":              func(s *Style, v string) { setLength(&s.RowGap, v) },
-	"border-style":         (*Style).setBorderPart,
-	"border-width":         (*Style).setBorderPart,
-	"border-color":         (*Style).setBorderPart,
-	"font":                 (*Style).setFont,
-	"font-size":            (*Style).setSize,
-	"font-weight":          (*Style).setWeight,
-	"font-style":           func(s *Style, v string) { s.Italic = v == "italic" || strings.HasPrefix(v, "oblique") },
-	"font-family":          (*Style).setFamily,
-	"line-height":          (*Style).setLineHeight,
-	"letter-spacing":       (*Style).setSpacing,
-	"color":                func(s *Style, v string) { s.paintText(parseColor(v)) },
-	"background":           (*Style).setBackground,
-	"background-color":     (*Style).setBackground,
-	"background-image":     (*Style).setBackgroundImage,
-	"background-clip":      func(s *Style, v string) { s.clipped = v == "text" },
-	"text-align":           (*Style).setAlign,
-	"text-decoration":      (*Style).setDecoration,
-	"text-decoration-line": (*Style).setDecoration,
-	"white-space":          func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
-	"text-transform":       func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
-	"float":                (*Style).setFloat,
-	"direction":            (*Style).setDirection,
-	"unicode-bidi":         func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
-	"list-style":           (*Style).setMarker,
-	"list-style-type":      (*Style).setMarker,
-	"vertical-align":       (*Style).setVerticalAlign,
-	"justify-content":      func(s *Style, v string) { s.Spread = strings.HasPrefix(v, "space") },
-	"flex-direction":       (*Style).setFlexDirection,
-	"flex-flow":            (*Style).setFlexDirection,
-	"grid-template-columns": func(s *Style, v string) {
-		s.Tracks = countTracks(v)
-		s.Even = strings.HasPrefix(v, "repeat(") || strings.Count(v, "1fr") == s.Tracks
-	},
-	"grid-column": func(s *Style, v string) { s.Span = spanned(v) },
+	"display":               (*Style).setDisplay,
+	"visibility":            func(s *Style, v string) { s.Unseen = v == "hidden" || v == "collapse" },
+	"opacity":               (*Style).setOpacity,
+	"height":                func(s *Style, v string) { setLength(&s.Height, v) },
+	"max-height":            func(s *Style, v string) { setLength(&s.maxHeight, v) },
+	"width":                 (*Style).setWidth,
+	"max-width":             func(s *Style, v string) { setLength(&s.maxWidth, v) },
+	"overflow":              (*Style).setOverflow,
+	"overflow-y":            (*Style).setOverflow,
+	"position":              func(s *Style, v string) { s.absolute = v == "absolute" || v == "fixed" },
+	"left":                  func(s *Style, v string) { setLength(&s.left, v) },
+	"top":                   func(s *Style, v string) { setLength(&s.top, v) },
+	"text-indent":           func(s *Style, v string) { setLength(&s.textIndent, v) },
+	"margin":                func(s *Style, v string) { setSides(&s.Margin, v) },
+	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
+	"border":                (*Style).setBorder,
+	"border-spacing":        func(s *Style, v string) { v, _, _ = strings.Cut(v, " "); setLength(&s.CellSpace, v) },
+	"gap":                   func(s *Style, v string) { v, _, _ = strings.Cut(v, " "); setLength(&s.RowGap, v) },
+	"row-gap":               func(s *Style, v string) { setLength(&s.RowGap, v) },
+	"border-style":          (*Style).setBorderPart,
+	"border-width":          (*Style).setBorderPart,
+	"border-color":          (*Style).setBorderPart,
+	"font":                  (*Style).setFont,
+	"font-size":             (*Style).setSize,
+	"font-weight":           (*Style).setWeight,
+	"font-style":            func(s *Style, v string) { s.Italic = v == "italic" || strings.HasPrefix(v, "oblique") },
+	"font-family":           (*Style).setFamily,
+	"line-height":           (*Style).setLineHeight,
+	"letter-spacing":        (*Style).setSpacing,
+	"color":                 func(s *Style, v string) { s.paintText(parseColor(v)) },
+	"background":            (*Style).setBackground,
+	"background-color":      (*Style).setBackground,
+	"background-image":      (*Style).setBackgroundImage,
+	"background-clip":       func(s *Style, v string) { s.clipped = v == "text" },
+	"text-align":            (*Style).setAlign,
+	"text-decoration":       (*Style).setDecoration,
+	"text-decoration-line":  (*Style).setDecoration,
+	"white-space":           func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
+	"text-transform":        func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
+	"float":                 (*Style).setFloat,
+	"direction":             (*Style).setDirection,
+	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
+	"list-style":            (*Style).setMarker,
+	"list-style-type":       (*Style).setMarker,
+	"vertical-align":        (*Style).setVerticalAlign,
+	"justify-content":       func(s *Style, v string) { s.Spread = strings.HasPrefix(v, "space") },
+	"flex-direction":        (*Style).setFlexDirection,
+	"flex-flow":             (*Style).setFlexDirection,
+	"grid-template-columns": (*Style).setTracks,
+	"grid-column":           func(s *Style, v string) { s.Span = spanned(v) },
 }
 
 func init() {
@@ -195,6 +188,17 @@ const (
 	mailWidth = 600
 	trackGap  = 16
 )
+
+func (s *Style) setWidth(v string) {
+	if setLength(&s.Width, v); v == "inherit" {
+		s.Width = Length{100, '%'}
+	}
+}
+
+func (s *Style) setTracks(v string) {
+	s.Tracks = countTracks(v)
+	s.Even = strings.HasPrefix(v, "repeat(") || strings.Count(v, "1fr") == s.Tracks
+}
 
 // countTracks counts the columns in a value of grid-template-columns.
 func countTracks(v string) (n int) {
