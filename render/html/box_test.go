@@ -133,6 +133,7 @@ func TestBoxes(t *testing.T) {
 		"cells with borders":         {page(`<table cellspacing=0><tr><td style="border:1px solid">Tea<td style="border:1px solid">MARK</table>`), ""},
 		"at the edge of one":         {page(`<div style="border:1px solid #ccc"><div style="background:#eee"><p>MARK</p></div><p>More</p></div>`), "bar "},
 		"all of one":                 {page(`<div style="border:1px solid #ccc;padding:9px"><div style="background:#eee"><p>MARK</p></div></div>`), "bar "},
+		"two edges from one":         {page(`<div style="border:1px solid #ccc"><p>One</p><div style="border:1px solid #ccc;padding:0 5px"><p>Two</p><div style="border:1px solid #ccc;padding:5px"><div style="border:1px solid #ccc"><p>MARK</p></div></div></div></div>`), "bar "},
 		"a tint on a row":            {page(`<table width=600><tr><td>Result<td>Test<tr bgcolor="#ff5533"><td>FAILED<td><p>Pay</p><pre style="background:#ffcccc;padding:9px">MARK</pre></table>`), "row band "},
 		"paper on a band":            {page(`<div style="background:#226622"><div style="background:#fff">MARK</div><p>More</p></div>`), ""},
 	} {
