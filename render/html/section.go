@@ -42,6 +42,7 @@ type position struct {
 	in     *box    // the innermost one, or nil
 	width  float32 // px, in one line
 	weight int     // its lines, each oneLine, small print at a quarter, images not at all
+	apart  bool    // there is an empty line, and half of one, above it, without what is within boxes that end there
 }
 
 const oneLine = 4
@@ -147,7 +148,7 @@ func (b *builder) narrow() bool {
 
 // boxed records the box of a leaf with so many px of space above it.
 func (b *builder) boxed(l *doc.Block, above float32) {
-	at := position{in: b.top().box}
+	at := position{in: b.top().box, apart: above-b.inside >= (leastGap+.5)*fontHeight*l.Spans[0].Style.Size}
 	for i := range l.Spans {
 		if s := &l.Spans[i]; s.Image == 0 {
 			at.width += float32(len(s.Text)) * s.Style.Size / 2
@@ -264,6 +265,10 @@ func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 			out = append(out, asRow(run, in))
 		default:
 			out = append(out, s.section(run, in, depth))
+			if in.band && in.padded && i < len(blocks) { // whose lower edge is half a line
+				next := blocks[i].First()
+				blocks[i].Gap = blocks[i].Gap && (next == nil || next.Order == 0 || next.Order > len(s.positions) || s.positions[next.Order-1].apart)
+			}
 		}
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 // itself.
 const (
 	leastGap = .58
-	ruleGap  = 2.5
+	ruleGap  = 1.6
 )
 
 // fontHeight is the height of letters with their descenders, in em.

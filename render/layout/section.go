@@ -140,13 +140,14 @@ func (l *layouter) edge(half string, prefix []piece, g, on *ground) {
 	l.w.line(nil, on.draw(line, true))
 }
 
-// writeDue writes what is due before the next line: the lower edge of a band, or an empty line.
+// writeDue writes what is due before the next line: the lower edge of a band, an empty line.
 func (l *layouter) writeDue() {
 	above := l.above
 	l.above = nil
-	switch {
-	case above != nil && above.padded:
+	if above != nil && above.padded {
 		l.edge("▀", above.prefix, above.ground, above.ground.around)
+	}
+	switch {
 	case !l.gap || !l.w.any() || l.w.endsEmpty():
 	case l.ground == nil:
 		l.w.line(l.prefix, l.barsAfter(nil))
