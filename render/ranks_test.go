@@ -86,7 +86,7 @@ func TestTones(t *testing.T) {
 			before = before[max(strings.LastIndex(before, "\x1b"), 0):]
 			return strings.Trim(before, "\x1b[m")
 		}
-		if got := look(0, "Head") + look(2, "The"); got != test.head+test.text {
+		if got := look(0, "Head") + look(3, "The"); got != test.head+test.text {
 			t.Errorf("guessed %v: %q", test.guessed, got)
 		}
 	}

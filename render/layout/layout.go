@@ -263,8 +263,7 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 
 func isTitle(b *doc.Block) bool { return b.Kind == doc.Heading && b.Level == 1 }
 
-// apart reports whether an empty line divides a block from the one before it. The line under a title divides it from
-// text by itself, and so does a rule without much room.
+// apart reports whether an empty line divides a block from the one before it.
 func (l *layouter) apart(before, b *doc.Block) bool {
 	switch {
 	case before == nil:
@@ -272,8 +271,7 @@ func (l *layouter) apart(before, b *doc.Block) bool {
 	case before.Kind == doc.Rule:
 		return before.Padded
 	}
-	titled := isTitle(before) && b.Kind != doc.Heading && b.Kind != doc.Section
-	return b.Gap && !titled || before.Hue.Set && b.Hue.Set
+	return b.Gap || before.Hue.Set && b.Hue.Set
 }
 
 func (l *layouter) block(b *doc.Block) {
