@@ -43,10 +43,10 @@ func TestAMessage(t *testing.T) {
 
   Welcome, Ada
   ━━━━━━━━━━━━
+
   Follow this link¹, or ask².
 
   Remote
-
 
 
 
@@ -59,8 +59,8 @@ func TestTheHeadAtSmallSizes(t *testing.T) {
 		w, h int
 		want string
 	}{
-		{40, 13, " Confirm your e-mail address\n\n  Acme · 12:00:00\n\n  Welcome, Ada\n  ━━━━━━━━━━━━\n  Follow this link¹, or ask².\n\n  Remote\n\n\n\n  rich  view 1 of 7"},
-		{24, 8, " Confirm your e-mail …\n  Acme · 12:00:00\n\n  Welcome, Ada\n  ━━━━━━━━━━━━\n  Follow this link¹,\n\n  rich   ↓ 3"},
+		{40, 13, " Confirm your e-mail address\n\n  Acme · 12:00:00\n\n  Welcome, Ada\n  ━━━━━━━━━━━━\n\n  Follow this link¹, or ask².\n\n  Remote\n\n\n  rich  view 1 of 7"},
+		{24, 8, " Confirm your e-mail …\n  Acme · 12:00:00\n\n  Welcome, Ada\n  ━━━━━━━━━━━━\n\n\n  rich   ↓ 4"},
 		{20, 4, " Confirm your e-m…\n  Acme · 12:00:00\n\n  Welcome, Ada"},
 	} {
 		s := open(t, c.w, c.h, welcome)
