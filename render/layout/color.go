@@ -92,8 +92,8 @@ func (n *inks) mirrors(text doc.Color) bool {
 	return n.flipped && lightInk(n.back) != lighter(text, n.sent)
 }
 
-// onBand returns the colour of text on a band: the sender's from 3:1 on, else one that is lighter or
-// darker still.
+// onBand returns the colour of text on a band: the sender's from 3:1 on, or 4.5:1 for dark text that has it in the message, else one that
+// is lighter or darker still.
 func (n *inks) onBand(c doc.Color) ink {
 	if n.mirrors(c) {
 		if c.Grey() || n.body.Set && near(c, n.body) {
@@ -101,11 +101,11 @@ func (n *inks) onBand(c doc.Color) ink {
 		}
 		return n.readable(c, n.back, max(strength(c, n.sent), minContrast))
 	}
-	end := black
+	end, least := black, min(max(strength(c, n.sent), minStrong), minContrast)
 	if lighter(c, n.sent) {
-		end = white
+		end, least = white, minStrong
 	}
-	return cmp.Or(n.toned(c, end, n.back, minStrong), n.readable(c, n.back, minContrast), n.text)
+	return cmp.Or(n.toned(c, end, n.back, least), n.readable(c, n.back, minContrast), n.text)
 }
 
 // leastMeant is the contrast of light text with its fill from which on the fill is darkened for it. Text that is paler still
