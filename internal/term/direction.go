@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"encoding/binary"
 	"strings"
 	"unicode/utf8"
@@ -57,16 +58,17 @@ func keepPlaces(row string) string {
 	from, to := -1, 0   // the part
 	spaces := 0         // after it
 	right, left := 0, 0 // letters in it, by direction
+	first := 0          // direction of its first
 	end := func() {
 		if right > 0 {
 			before, after := leftToRightMark, leftToRightMark
-			if right >= left {
+			if right >= left || first < 0 { // as in a label before an address
 				before, after = before+rightToLeftEmbedding, popDirection+after
 			}
 			out.WriteString(row[kept:from] + before + row[from:to] + after)
 			kept = to
 		}
-		from, spaces, right, left = -1, 0, 0, 0
+		from, spaces, right, left, first = -1, 0, 0, 0, 0
 	}
 	var state byte
 	for i := 0; i < len(row); {
@@ -88,7 +90,9 @@ func keepPlaces(row string) string {
 			if to = i; r == '…' { // of a text that is cut, beside a time
 				spaces = 1
 			}
-			switch d := direction(r); {
+			d := direction(r)
+			first = cmp.Or(first, d)
+			switch {
 			case d < 0:
 				right++
 			case d > 0:

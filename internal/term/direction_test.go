@@ -39,6 +39,7 @@ func TestKeepPlaces(t *testing.T) {
 		" {אבג דהו}  │ {וז}   {חט} │", // panes
 		"  {5 אבג, Ada}   │▐ {דה} ▌",  // a button
 		"{אבג…} 2 min",
+		"{אב: ada@acme.example}",
 		"▎ ^Code of דהו^  {אבג}", // a name in a text from left to right
 		"\x1b[1m{אב}\x1b[m  \x1b]8;;http://x\x1b\\{גד}\x1b]8;;\x1b\\ ",
 	} {
