@@ -73,6 +73,15 @@ func TestHalves(t *testing.T) {
 	}
 }
 
+// TestCentredTable writes names and values in the middle of a page, between lines that are, too.
+func TestCentredTable(t *testing.T) {
+	const rows = `<tr><td colspan="2" align="center">Your data changed:<tr><td align="right">Name:<td align="left">Ada<tr><td align="right">E-mail:<td align="left">ada@mill.example<tr align="center"><td colspan="2">Tell us if it was not you.</table>`
+	want := []string{"           Your data changed:", "         Name:  Ada", "       E-mail:  ada@mill.example", "       Tell us if it was not you."}
+	for _, open := range []string{`<table style="text-align:center;margin:0 auto">`, `<center><table>`, `<table align="center">`, `<table width="100%"><tr><td align="center"><table>`} {
+		alike(t, open+rows, want)
+	}
+}
+
 // TestRecords turns a table without room into names and values, with the lines between its rows. What is in several
 // columns has no name.
 func TestRecords(t *testing.T) {

@@ -97,7 +97,7 @@ func (b *builder) closeRow(row *doc.Block, f *frame) {
 
 // closeTable puts rows with several cells side by side. What else is in a table follows in order.
 func (b *builder) closeTable(table *doc.Block, f *frame) {
-	t := columns{b: b, rtl: f.style.RTL}
+	t := columns{b: b, rtl: f.style.RTL, centred: f.style.BoxAlign == doc.Center}
 	if f.style.Display != css.TableRow {
 		t.width = width(&f.style)
 	}
@@ -241,6 +241,8 @@ type columns struct {
 	rule  *doc.Block // below the last row
 	under bool       // the last row has a border below it
 	reach int        // rows that cells reach into, from the last one on
+
+	centred bool // the box of the table
 }
 
 // ruled tells the borders above and below a row or a cell.
@@ -271,7 +273,11 @@ func (t *columns) row(row *doc.Block) {
 			t.reach = max(t.reach, c.Rows)
 		}
 	}
-	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0])) {
+	title := t.centred && len(row.Children) == 1 && brief(filled[0]) && filled[0].First().Align == doc.Center
+	if title { // the columns are in the middle, as it is
+		t.align = doc.Center
+	}
+	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0]) || title) {
 		t.end()
 		if last := row.Children[len(row.Children)-1]; len(last.Children) == 0 && brief(filled[0]) && !last.Blank && last.Width == filled[0].Width {
 			for leaf := range filled[0].Leaves() {
