@@ -127,6 +127,8 @@ func TestBoxes(t *testing.T) {
 		"a table as wide as a badge": {page(`<table><tr><td style="background:#fff3cd">MARK</table>`), "badge "},
 		"a framed word":              {page(`<table><tr><td style="border:1px solid red">MARK</table>`), "frame "},
 		"a head":                     {page(`<table width=600><tr bgcolor="#eee"><td>Name<td>MARK<tr><td>Tea<td>2</table>`), "row "},
+		"a head on a sheet":          {`<body bgcolor="#f7f5f1"><table width=600 bgcolor="#ffffff"><thead style="background:#fff3cd"><tr><th>Name<th>MARK<tbody><tr><td>Tea<td>2<tr><td>Cocoa<td>3</table>`, "row "},
+		"a head in a card":           {page(`<table width=600 style="border:1px solid #ccc"><tr bgcolor="#eee"><td>Name<td>MARK<tr><td>Tea<td>2</table>`), "bar row "},
 		"a cell":                     {page(`<table width=600><tr><td>Build 14<td bgcolor="#eee">MARK<br>it</table>`), "cell "},
 		"a title in a table":         {page(`<table width=600><tr><td>Name<td>Price<tr><td colspan=2 bgcolor="#eee">MARK<tr><td>Tea<td>2</table>`), "row "},
 		"a title of a table":         {page(`<table width=600><tr><td colspan=2 bgcolor="#eee">MARK<tr><td>Tea<td>2</table>`), "row "},

@@ -105,10 +105,10 @@ func (b *builder) openBox(f *frame) {
 	f.left += max(s.Padding[css.Left].Px(s.Size, 0), 0)
 }
 
-// touches reports a row, or a cell that spans columns or has text in the one beside it.
+// touches reports a row or rows, or a cell that spans columns or has text in the one beside it.
 func touches(n *html.Node) bool {
 	if n.DataAtom != atom.Td && n.DataAtom != atom.Th {
-		return n.DataAtom == atom.Tr
+		return n.DataAtom == atom.Tr || n.DataAtom == atom.Thead
 	}
 	var last *html.Node
 	for c := range n.Parent.ChildNodes() {
@@ -392,15 +392,18 @@ func (b *box) mark() {
 		outer = b.marks[n-1]
 	}
 	switch ground, on := b.around.canvas(), b.on(); {
-	case b.ground, isTint(b.fill, on) && (outer != nil && outer.band && !isTint(b.fill, ground) || b.strip()): // what is below it is seen
+	case b.ground, isTint(b.fill, on) && (outer != nil && outer.band && !isTint(b.fill, ground) || !b.row() && b.strip()): // what is below it is seen
 		b.marks = nil
 	case len(b.marks) == maxMarks, b.weight == 0 && b.small: // an image covers it
 	case !isTint(b.fill, on) && !b.edged():
-	case isFill(b.fill, on), outer == nil, outer.band, b.left-b.around.left >= leastEdge && b.leaves < outer.leaves: // one bar is both edges
+	case isFill(b.fill, on), outer == nil, outer.band, b.row(), b.left-b.around.left >= leastEdge && b.leaves < outer.leaves: // one bar is both edges
 		b.band = isFill(b.fill, on)
 		b.marks = append(slices.Clip(b.marks), b)
 	}
 }
+
+// row reports a box of cells that touch, which is filled.
+func (b *box) row() bool { return b.joined && b.leaves > 1 && !b.edged() }
 
 // strip reports a box that does not end within the mail's sheet, as a foot does.
 func (b *box) strip() bool {
