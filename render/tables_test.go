@@ -65,6 +65,14 @@ func TestSumsAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestSumsUnderColumns writes sums below the columns that they span.
+func TestSumsUnderColumns(t *testing.T) {
+	const rows = `<table width="100%"><tr><td>Earl Grey<td align="right">2<td align="right">$4.90<td align="right">$9.80`
+	const sums = `<tr><td>Tax<td align="right">$2.00<tr><td>Total<td align="right">$11.80</table>`
+	alike(t, rows+`<tr><td colspan="2">&nbsp;<td colspan="2"><table width="100%">`+sums+`</table>`,
+		[]string{"Earl Grey      2         $4.90     $9.80", "                  Tax              $2.00", "                  Total           $11.80"})
+}
+
 // TestHalves writes columns that are as wide as each other in a browser, whatever is in them.
 func TestHalves(t *testing.T) {
 	for _, body := range []string{`<div style="display:grid;grid-template-columns:1fr 1fr"><div>A text that is much longer than one line</div><div>Short</div></div>`,

@@ -277,7 +277,8 @@ func (t *columns) row(row *doc.Block) {
 	if title { // the columns are in the middle, as it is
 		t.align = doc.Center
 	}
-	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0]) || title) {
+	under := len(row.Children) > 1 && filled[0] == row.Children[len(row.Children)-1] && filled[0].Columns > 1 // the last columns
+	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0]) && !under || title) {
 		t.end()
 		if last := row.Children[len(row.Children)-1]; len(last.Children) == 0 && brief(filled[0]) && !last.Blank && last.Width == filled[0].Width {
 			for leaf := range filled[0].Leaves() {
