@@ -51,6 +51,7 @@ func TestGrid(t *testing.T) {
 	grid := append(slices.Clone(tea), line, cup)
 	alike(t, `<table width="100%" border="1">`+rows+`</table>`, grid)
 	alike(t, `<style>td { border: 1px solid #999 }</style><table width="100%">`+rows+`</table>`, grid)
+	alike(t, `<style>tr { border: 1px solid #999 }</style><table style="width:100%;border-collapse:collapse">`+rows+`</table>`, grid)
 	alike(t, `<table>`+rows+`<tr><td colspan="3"><hr><tr><td colspan="3" align="right">Total: $23.80<tr><td colspan="3"><hr><tr><td colspan="3" align="right">Thanks</table>`,
 		append(slices.Clone(tea), cup, line, strings.Repeat(" ", 27)+"Total: $23.80", line, strings.Repeat(" ", 34)+"Thanks"))
 }

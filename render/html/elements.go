@@ -131,7 +131,7 @@ func (b *builder) elementEnd(f *frame) {
 
 func (b *builder) closeContainer(f *frame) {
 	made := b.pop(f)
-	lined := made.Kind == doc.Cell && (f.style.Lined || f.style.Border && f.box != nil && f.box.joined)
+	lined := made.Kind == doc.Cell && f.style.Lined || f.style.Border && f.box != nil && f.box.joined
 	if over, under := f.style.Ruled[css.Top] || lined, f.style.Ruled[css.Bottom]; over || under {
 		b.ruled[made] = ruled{over, under}
 	}
