@@ -66,12 +66,13 @@ func TestSumsAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestSumsUnderColumns writes sums below the columns that they span.
+// TestSumsUnderColumns writes sums below the columns that they span, or as wide as all of them.
 func TestSumsUnderColumns(t *testing.T) {
 	const rows = `<table width="100%"><tr><td>Earl Grey<td align="right">2<td align="right">$4.90<td align="right">$9.80`
 	const sums = `<tr><td>Tax<td align="right">$2.00<tr><td>Total<td align="right">$11.80</table>`
 	alike(t, rows+`<tr><td colspan="2">&nbsp;<td colspan="2"><table width="100%">`+sums+`</table>`,
 		[]string{"Earl Grey      2         $4.90     $9.80", "                  Tax              $2.00", "                  Total           $11.80"})
+	alike(t, rows+`</table><table width="100%">`+sums, []string{"Earl Grey       2     $4.90        $9.80", "", "Tax                                $2.00", "Total                             $11.80"})
 }
 
 // TestHalves writes columns that are as wide as each other in a browser, whatever is in them.

@@ -253,9 +253,6 @@ func addRows(table, more *doc.Block, rule bool) {
 		row.Gap = row.Gap || i == 0 && more.Gap && (len(more.Children) > 1 || isEntry(row) || isEntry(table.Children[len(table.Children)-1]))
 		if n := len(row.Children); n > 1 && n < columns {
 			row.Children[0].Columns += columns - n
-			if columns > 2 {
-				row.Children[0].Align = doc.End
-			}
 			row.Gap = row.Gap || i == 0 && !rule
 		}
 		for _, c := range row.Children {
