@@ -110,15 +110,15 @@ func (b *builder) open(n *html.Node) {
 		b.para.flush()
 		b.beside(parent)
 		b.margin = max(b.margin, f.style.Margin[css.Top].Px(f.style.Size, 0))
-		b.pad(&f.style, css.Top)
 		b.openBox(&f)
 	}
-	f.leaves, f.spans, f.above, f.images = b.order, len(b.para.spans), b.margin+b.space, len(b.doc.Images)
+	f.leaves, f.spans, f.images = b.order, len(b.para.spans), len(b.doc.Images)
 	b.frames = append(b.frames, f)
 	if f.flow {
 		b.edge(&f, css.Top)
+		b.pad(&f.style, css.Top)
 	}
-	b.top().blocks = len(*b.out)
+	b.top().above, b.top().blocks = b.margin+b.space, len(*b.out)
 	b.element(b.top())
 	if !f.flow {
 		b.para.edge(&f.style, css.Left)

@@ -85,7 +85,7 @@ const (
 // openBox starts the box of an element that has one.
 func (b *builder) openBox(f *frame) {
 	s, around := &f.style, f.box
-	above := b.margin + b.space - min(max(s.Padding[css.Top].Px(s.Size, 0), 0), maxPad)
+	above := b.margin + b.space
 	f.left += max(s.Margin[css.Left].Px(s.Size, 0), 0)
 	if spare := b.room(b.top()); s.Width.IsSet() && s.BoxAlign != doc.Start {
 		if spare -= s.Width.Px(s.Size, spare); s.BoxAlign == doc.Center {

@@ -13,7 +13,7 @@ import (
 // itself.
 const (
 	leastGap = .58
-	ruleGap  = 1.6
+	ruleGap  = 1.2
 )
 
 // fontHeight is the height of letters with their descenders, in em.
@@ -75,7 +75,7 @@ func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 	}
 	l.Gap = gap >= leastGap*b.foot
 	if b.under != nil {
-		b.under.Gap, b.under.Padded = b.over >= ruleGap*b.foot, gap-b.over >= ruleGap*b.foot
+		b.under.Gap, b.under.Padded = b.over >= ruleGap*b.foot, gap-b.over >= ruleGap*line
 	}
 	b.under, b.foot = nil, line
 	b.margin, b.space, b.inside = 0, 0, 0

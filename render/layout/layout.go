@@ -270,6 +270,8 @@ func (l *layouter) apart(before, b *doc.Block) bool {
 		return b.Gap
 	case before.Kind == doc.Rule:
 		return before.Padded
+	case b.Kind == doc.Rule && isTitle(before): // the line under it is in the rule
+		return false
 	}
 	return b.Gap || before.Hue.Set && b.Hue.Set
 }
