@@ -109,12 +109,12 @@ func (b *builder) showImage(f *frame, n int, text string) {
 	at.style.Size = max(at.style.Size, 12)
 	at.style.WhiteSpace = css.Normal
 	at.fill = doc.Color{}
-	room := float32(wordGap)
+	room := max(wordGap*at.style.Size, 1)
 	if utf8.RuneCountInString(text) == 1 { // a letter of a word, or an emoji
 		room = 0
 	}
 	b.para.room += room
-	b.para.separate(text)
+	b.para.separate(text, at.style.Size)
 	b.para.writeSpace(&at)
 	b.para.append(text, &at, n)
 	b.para.room = room

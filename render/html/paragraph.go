@@ -92,7 +92,7 @@ func (p *paragraph) word(s string, f *frame) {
 	if s == "" {
 		return
 	}
-	p.separate(s)
+	p.separate(s, f.style.Size)
 	s = p.transform(s, &f.style)
 	p.writeSpace(f)
 	p.append(s, f, 0)
@@ -127,16 +127,16 @@ func (p *paragraph) transform(s string, style *css.Style) string {
 	return out.String()
 }
 
-// wordGap is the space, in px, that separates words.
-const wordGap = 3
-
-// farGap is the space, in font sizes, beside which that between words is small: links next to each other are told apart.
-const farGap = .8
+// Space in font sizes: what separates words, and beside what that is small, as between links next to each other.
+const (
+	wordGap = .18
+	farGap  = .8
+)
 
 // separate makes a word of its own of what follows some room, unless it is, or follows, a mark that
 // stands at a word.
-func (p *paragraph) separate(next string) {
-	if p.room < wordGap {
+func (p *paragraph) separate(next string, size float32) {
+	if p.room == 0 || p.room < wordGap*size {
 		return
 	}
 	before, _ := utf8.DecodeLastRune(p.buf)
@@ -242,7 +242,7 @@ func (p *paragraph) edge(s *css.Style, edge int) {
 	room := s.Padding[edge].Px(s.Size, 0) + s.Margin[edge].Px(s.Size, 0)
 	p.ends = p.ends || s.OwnBackground
 	p.room += room
-	if s.Display != css.Inline && (s.OwnBackground || s.Border || room >= wordGap || s.Width.IsSet()) {
+	if s.Display != css.Inline && (s.OwnBackground || s.Border || room >= wordGap*s.Size || s.Width.IsSet()) {
 		p.space = true
 	}
 }

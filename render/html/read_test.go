@@ -216,6 +216,7 @@ func TestWordsApart(t *testing.T) {
 		`<s>$30.00</s><span style="padding-left:10px">$22.50</span>`:                           "p($30.00 $22.50)",
 		`Best tea<b style="margin-left:.25em">20% off</b>`:                                     "p(Best tea 20% off)",
 		`<span style="padding-right:2px">tea</span><span style="padding-left:2px">cups</span>`: "p(tea cups)",
+		`<div style="font-size:10px"><b style="margin-right:2px">tea</b>3</div>`:               "p(tea 3)",
 		`<span style="padding:0 5px">tea</span>, cups (<b style="margin:0 5px">all</b>)`:       "p(tea, cups (all))",
 		`<span style="padding:0 2px">tea</span>cups`:                                           "p(teacups)",
 		`<span style="margin:0 5px"><b style="margin:0 -5px">tea</b></span>cups`:               "p(teacups)",
