@@ -160,7 +160,7 @@ func narrow(s string) string {
 
 // writeSpace writes the white space and line breaks before the next word.
 func (p *paragraph) writeSpace(f *frame) {
-	ends, far := p.ends, p.room >= farGap*f.style.Size && !f.style.RTL // terminals reorder text between wide spaces
+	ends, far := p.ends, p.room >= farGap*f.style.Size && !f.style.RTL
 	p.ends, p.room = false, 0
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
 		// An empty line splits a paragraph.
@@ -177,7 +177,8 @@ func (p *paragraph) writeSpace(f *frame) {
 	}
 	if white == "" && p.space && p.buf[len(p.buf)-1] != '\n' {
 		white = " "
-		if last := &p.spans[len(p.spans)-1]; far && last.image == 0 && !last.button && !f.button && !ends {
+		if last := &p.spans[len(p.spans)-1]; far && last.image == 0 && !last.button && !f.button && !ends &&
+			!clean.RightToLeft(string(p.buf[last.start:])) { // terminals reorder text between wide spaces
 			white = blank + blank + white
 		}
 	}

@@ -226,6 +226,7 @@ func TestWordsApart(t *testing.T) {
 		`<table align=left width="100%" style="max-width:480px"><tr><td>Above</table><a href="https://a.example/" style="display:inline-block;background:#000;color:#fff;padding:9px">Go</a>`: "p(Above) p(<Go>1)",
 		`<p style="color:#333;background:#333"><b style="color:#fff">tea,</b> <b style="color:#fff">cups</b>`:                                                                                 "p(tea, cups)",
 		`<span style="float:left;font-size:40px">O</span>nce`:                                             "p(Once)",
+		`<p style="text-align:right">סהכ <b style="padding-left:25px">262.00</b>`:                         "p(סהכ 262.00)",
 		`Made by<img src="https://a.example/x.png" alt="Tea House" width=90 height=20>and others`:         "p(Made by Tea House and others)",
 		`<img src="https://a.example/x.png" alt="O" width=9 height=9>nce`:                                 "p(Once)",
 		`<img src="https://a.example/x.png" alt="Tea" width=9 height=9>, <img src=y alt="Cups" width=9>.`: "p(Tea, Cups.)",
