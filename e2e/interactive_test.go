@@ -34,6 +34,8 @@ func (m *machine) shell(name string) *shell {
 	if _, err := os.Stat(filepath.Join(m.home, shellFiles[name])); err != nil {
 		prompt := "PS1='" + readyPrompt + " '\n"
 		if name == "fish" {
+			// Where there is none, fish reads all manual pages in the background, for longer than a test may take.
+			must(m.t, os.MkdirAll(filepath.Join(m.home, ".local/share/fish/generated_completions"), 0o700))
 			prompt = "function fish_prompt; echo -n '" + readyPrompt + " '; end\nset fish_greeting\n"
 		}
 		m.write(shellFiles[name], prompt)

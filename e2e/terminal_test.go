@@ -33,6 +33,9 @@ type terminal struct {
 	ended bool
 }
 
+// hangUpTimeout is how long programs may take to end when their terminal has hung up.
+const hangUpTimeout = 5 * time.Second
+
 // startInTerminal runs cmd in a pseudo-terminal, with more variables in its environment. It is killed at the end of the test.
 func startInTerminal(t testing.TB, cmd *exec.Cmd, variables ...string) *terminal {
 	t.Helper()
@@ -53,13 +56,20 @@ func startInTerminalOf(t testing.TB, columns uint16, cmd *exec.Cmd, variables ..
 		t: t, cmd: cmd, pty: tty, exit: make(chan error, 1), drawn: make(chan struct{}),
 		term: vt10x.New(vt10x.WithSize(int(columns), rows), vt10x.WithWriter(tty)),
 	}
-	var reading sync.WaitGroup
-	reading.Go(s.read)
-	go func() { reading.Wait(); s.exit <- cmd.Wait() }()
+	read := make(chan struct{})
+	go func() {
+		s.read()
+		close(read)
+		s.exit <- cmd.Wait()
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended
+		select {
+		case <-read: // by all who have the terminal, which may write to the home until then
+		case <-time.After(hangUpTimeout):
+		}
 		_ = tty.Close()
-		reading.Wait()
+		<-read
 	})
 	return s
 }
@@ -190,7 +200,7 @@ func (s *terminal) exitStatus() int {
 	}
 }
 
-// A program that was started in the terminal, and ignores that it hangs up, delays the end of a test by nothing.
+// A program that was started in the terminal, and ignores that it hangs up, does not keep a test from ending.
 func TestATerminalEndsBeforeItsPrograms(t *testing.T) {
 	t.Parallel()
 	var s *terminal
