@@ -74,8 +74,8 @@ func startInTerminalOf(t testing.TB, columns uint16, cmd *exec.Cmd, variables ..
 	return s
 }
 
-// pollable returns another file for a terminal, and closes this one, whose Close would not end a Read. A program that outlives the one that
-// was started may have the terminal open for as long as it likes.
+// pollable returns another file for a terminal, and closes this one, whose Close would not end a Read. A program that
+// outlives the one that was started may have the terminal open for as long as it likes.
 func pollable(terminal *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(terminal.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

@@ -154,12 +154,9 @@ type Color struct {
 }
 
 // Grey reports whether a colour has no hue to speak of.
-func (c Color) Grey() bool { return c.Neutral() || max(c.R, c.G, c.B) < 0x48 }
-
-// Neutral reports whether a colour has no hue of its own, however dark it is.
-func (c Color) Neutral() bool {
+func (c Color) Grey() bool {
 	most, least := int(max(c.R, c.G, c.B)), int(min(c.R, c.G, c.B))
-	return most-least < min(0x38, max(most*3/4, 0x28))
+	return most < 0x48 || most-least < min(0x38, max(most*3/4, 0x28))
 }
 
 // Link is the target of a link in the body.

@@ -105,12 +105,12 @@ func (p *paragraph) transform(s string, style *css.Style) string {
 		return s
 	}
 	lang := language.Make(style.Lang)
-	upper := cases.Upper(lang)
-	switch style.Transform {
-	case css.Uppercase:
-		return upper.String(s)
-	case css.Lowercase:
+	if style.Transform == css.Lowercase {
 		return cases.Lower(lang).String(s)
+	}
+	upper := cases.Upper(lang)
+	if style.Transform == css.Uppercase {
+		return upper.String(s)
 	}
 	before, _ := utf8.DecodeLastRune(p.buf)
 	within := !p.space && p.lines == 0 && len(p.spans) > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before))

@@ -197,8 +197,8 @@ func isLabel(l *doc.Block) bool {
 	return utf8.RuneCountInString(text) <= labelLength && !strings.ContainsAny(text, "\n,.!?:，。！？：")
 }
 
-// markFaint notes the colour of most of the text, and makes secondary what is fainter, and soft what is weaker than headings. Small print and
-// colours count less: the footer of a short message is longer than its body, and so is an alert.
+// markFaint notes the colour of most of the text, and makes secondary what is fainter, and soft what is weaker than headings.
+// Small print and colours count less: the footer of a short message is longer than its body, and so is an alert.
 func (b *builder) markFaint() {
 	count, plain := map[doc.Color]int{}, map[doc.Color]int{} // plain is outside of fills
 	strengths := map[doc.Color]float32{}

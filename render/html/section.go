@@ -266,8 +266,8 @@ func (s *sections) group(blocks []*doc.Block, depth int) []*doc.Block {
 		default:
 			out = append(out, s.section(run, in, depth))
 			if in.band && in.padded && i < len(blocks) { // whose lower edge is half a line
-				next := blocks[i].First()
-				blocks[i].Gap = blocks[i].Gap && (next == nil || next.Order == 0 || next.Order > len(s.positions) || s.positions[next.Order-1].apart)
+				at := s.at(blocks[i].First())
+				blocks[i].Gap = blocks[i].Gap && (at == nil || at.apart)
 			}
 		}
 	}
@@ -366,14 +366,23 @@ func (s *sections) common(b *doc.Block, depth int) *box {
 
 // of returns the marks around a leaf. A button is not a box besides.
 func (s *sections) of(l *doc.Block) []*box {
-	if l.Order == 0 || l.Order > len(s.positions) {
+	at := s.at(l)
+	if at == nil {
 		return nil
 	}
-	in := s.positions[l.Order-1].in
+	in := at.in
 	for pressable(l) && in != nil && in.leaves == 1 {
 		in = in.around
 	}
 	return in.marked()
+}
+
+// at returns the position of a leaf, or nil if it has none.
+func (s *sections) at(l *doc.Block) *position {
+	if l == nil || l.Order == 0 || l.Order > len(s.positions) {
+		return nil
+	}
+	return &s.positions[l.Order-1]
 }
 
 // marked returns the marks of a box.

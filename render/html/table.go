@@ -277,17 +277,18 @@ func (t *columns) row(row *doc.Block) {
 	if title { // the columns are in the middle, as it is
 		t.align = doc.Center
 	}
-	under := len(row.Children) > 1 && filled[0] == row.Children[len(row.Children)-1] && filled[0].Columns > 1 // the last columns
-	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0]) && !under || title) {
+	last := row.Children[len(row.Children)-1]
+	ends := filled[0] == last && len(row.Children) > 1
+	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0]) && (!ends || last.Columns <= 1) || title) {
 		t.end()
-		if last := row.Children[len(row.Children)-1]; len(last.Children) == 0 && brief(filled[0]) && !last.Blank && last.Width == filled[0].Width {
+		if len(last.Children) == 0 && brief(filled[0]) && !last.Blank && last.Width == filled[0].Width {
 			for leaf := range filled[0].Leaves() {
 				if leaf.Align == doc.End { // in the middle, at images that are not shown
 					leaf.Align = doc.Center
 				}
 			}
 		}
-		if last := filled[0] == row.Children[len(row.Children)-1] && len(row.Children) > 1 && rowPart(filled[0]) > 0; t.b.far[filled[0]] || last {
+		if t.b.far[filled[0]] || ends && rowPart(last) > 0 {
 			for _, c := range filled[0].Children {
 				if c.Kind == doc.Table { // it is at the end as a whole
 					c.Width, c.Align = filled[0].Width, doc.End

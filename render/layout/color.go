@@ -92,8 +92,8 @@ func (n *inks) mirrors(text doc.Color) bool {
 	return n.flipped && lightInk(n.back) != lighter(text, n.sent)
 }
 
-// onBand returns the colour of text on a band: the sender's from 3:1 on, or 4.5:1 for dark text that has it in the message, else one that
-// is lighter or darker still.
+// onBand returns the colour of text on a band: the sender's from 3:1 on, or 4.5:1 for dark text that has it in the
+// message, else one that is lighter or darker still.
 func (n *inks) onBand(c doc.Color) ink {
 	if n.mirrors(c) {
 		if c.Grey() || n.body.Set && near(c, n.body) {

@@ -140,7 +140,7 @@ func (l *layouter) edge(half string, prefix []piece, g, on *ground) {
 	l.w.line(nil, on.draw(line, true))
 }
 
-// writeDue writes what is due before the next line: the lower edge of a band, an empty line.
+// writeDue writes what is due before the next line: the lower edge of a band, then an empty line.
 func (l *layouter) writeDue() {
 	above := l.above
 	l.above = nil
